@@ -432,6 +432,11 @@ begun_anew() {
 	step a '' '{filename: out/r}, {filename: tok}' <<<'sleep .2; mkdir out; echo 1 >out/r; echo >tok'
 	step b '{filename: tok}, {filename: out/r}' '{filename: out/n}' <<<'rm -rf out; mkdir out; echo 2 >out/n; cat tok'
 	run_both
+	# also if the one that removes it has declared nothing of it
+	begin
+	step a '' '{filename: out/r}, {filename: out/s}, {filename: tok, committed: on_close}' <<<'mkdir out; echo 1 >out/r; echo >tok; sleep .3; echo 2 >out/s'
+	step b '{filename: tok}' '{filename: out/n}' <<<'cat tok; rm -r out; mkdir out; echo 3 >out/n'
+	run_both
 }
 
 @test "a directory with another step's outputs is removed and made again" {

@@ -119,6 +119,7 @@ left_behind() {
 
 # nothing_left [COMMAND...]: neither left_behind nor the command, if there is one, has anything to print. Asked for
 # some time: another session's store may just be made, or removed.
+# shellcheck disable=SC2120 # the command is optional
 nothing_left() {
 	local left
 	for _ in $(seq 20); do
