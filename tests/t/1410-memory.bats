@@ -13,10 +13,12 @@ teardown() {
 	nothing_left find . -name '.leat-*'
 }
 
-# Prints the most that the stores of this test's sessions held and how much they may hold, in MB,
-# while COMMAND runs; its status is that of COMMAND.
+# Prints the most that the stores of this test's sessions held and how much they may hold, in pages,
+# while COMMAND, which is `same`, runs; its status is that of COMMAND. Producers wait for `made`, which
+# is there once a store is watched, so that none is too quick.
 watched() {
 	local status=0 most=0 size=0 pid now total used
+	: >made
 	"$@" >watched.log 2>&1 &
 	pid=$!
 	while kill -0 "$pid" 2>/dev/null; do
@@ -26,6 +28,7 @@ watched() {
 				[ "$used" -le "$most" ] || most=$used
 				# It is made smaller where the machine's memory is short.
 				[ "$total" -le "$size" ] || size=$total
+				: >made
 			done < <(find "/proc/$daemon/fd" -lname "$LEAT_RUNTIME_DIR/*/store" 2>/dev/null)
 		done
 		sleep 0.02
@@ -39,6 +42,7 @@ watched() {
 
 @test "many files, four times the budget: the consumer reads while they are made" {
 	scripts "{filename: parts/}" "{filename: parts/}" <<-'END'
+		while ! [ -e ../made ]; do sleep 0.1; done
 		mkdir parts
 		for i in $(seq 32); do seq $((i * 1000)) $((i * 1000 + 300000)) > parts/$i; done
 		---
@@ -49,6 +53,7 @@ watched() {
 
 @test "many files, four times the budget: the consumer starts late" {
 	scripts "{filename: parts/}" "{filename: parts/}" <<-'END'
+		while ! [ -e ../made ]; do sleep 0.1; done
 		mkdir parts
 		for i in $(seq 32); do seq $((i * 1000)) $((i * 1000 + 300000)) > parts/$i; done
 		: > parts/done
@@ -61,6 +66,7 @@ watched() {
 
 @test "more files than are looked at in one go, four times the budget" {
 	scripts "{filename: parts/}" "{filename: parts/}" <<-'END'
+		while ! [ -e ../made ]; do sleep 0.1; done
 		mkdir parts
 		seq 9000000 | split -b 10240 -a 4 -d - parts/x
 		: > parts/done
@@ -75,6 +81,7 @@ watched() {
 
 @test "one stream of four times the budget, and its consumer at the same time" {
 	scripts "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
+		while ! [ -e ../made ]; do sleep 0.1; done
 		seq 9000000 > data
 		---
 		md5sum < data > out

@@ -108,10 +108,9 @@ left_behind() {
 		done
 	grep -F "$LEAT_RUNTIME_DIR" /proc/mounts
 	pgrep -u "$(id -u)" -f "$LEAT_RUNTIME_DIR"
-	# Steps, by their environment, and daemons.
-	find /proc -maxdepth 1 -name '[0-9]*' 2>/dev/null | while read -r process; do
-		tr '\0' '\n' 2>/dev/null <"$process/environ" | grep -qxF "LEAT_RUNTIME_DIR=$LEAT_RUNTIME_DIR" || continue
-		! tr '\0' '\n' <"$process/environ" | grep -q '^LEAT_APP_NAME=.' &&
+	# Steps, by their environment, and daemons. One grep for all, as this is asked after each test.
+	for process in $(grep -lzsxF "LEAT_RUNTIME_DIR=$LEAT_RUNTIME_DIR" /proc/[0-9]*/environ | xargs -r dirname); do
+		! grep -qz '^LEAT_APP_NAME=.' "$process/environ" &&
 			! grep -q '^leat' "$process/comm" || echo "$process $(cat "$process/comm")"
 	done 2>/dev/null
 	[ ! -d "$LEAT_RUNTIME_DIR" ] || find "$LEAT_RUNTIME_DIR" -mindepth 1
@@ -153,12 +152,9 @@ soon() {
 ours() {
 	local pid
 	for pid in $(pgrep -x "$1"); do
-		if tr '\0' '\n' <"/proc/$pid/environ" | grep -qxF "LEAT_RUNTIME_DIR=$LEAT_RUNTIME_DIR" ||
-			tr '\0' '\n' <"/proc/$pid/cmdline" | grep -q "^$BATS_FILE_TMPDIR"; then
-			echo "$pid"
-		fi
-	done 2>/dev/null
-	return 0
+		! grep -qzsxF "LEAT_RUNTIME_DIR=$LEAT_RUNTIME_DIR" "/proc/$pid/environ" &&
+			! grep -qzs "^$BATS_FILE_TMPDIR" "/proc/$pid/cmdline" || echo "$pid"
+	done
 }
 
 # serve [OPTION...] FLOW: start leat serve, and wait until it is ready. It is $server, and speaks to `served` and
