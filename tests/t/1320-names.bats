@@ -49,6 +49,28 @@ teardown() {
 	END
 }
 
+@test "a directory in memory is on the file system of the one that it is in" {
+	both 'deep/*' <<-'END'
+		mkdir -p deep/down
+		echo 1 > deep/down/a
+		echo 2 > deep/b
+		sleep 0.5
+		---
+		{
+			find . -xdev -name '[ab]' | sort
+			stat -c %d . deep deep/down | uniq | wc -l
+			stat -c %i . deep deep/down | sort -u | wc -l
+			(cd deep/down && stat -c %d . .. ../.. | uniq | wc -l)
+			tar --one-file-system --sort=name -cf - deep | tar -tf -
+			du -xab --apparent-size deep | cut -f 2 | sort
+			mountpoint deep || true
+			python3 -I -c 'import os; print(os.path.ismount("deep"), os.path.ismount("deep/down"))'
+			cp -rx deep ../copy && find ../copy | sort && rm -r ../copy
+		} > ../shown 2>&1
+		mv ../shown out
+	END
+}
+
 @test "written under another name, then renamed" {
 	both <<-'END'
 		seq 1000 > .data.part

@@ -17,7 +17,7 @@
 struct leat_server_info {
 	struct leat_shm *shm;
 	uint64_t shm_ino; /* tells another daemon's segment from this one */
-	uint64_t store_dev;
+	uint64_t store_dev, dir_dev;
 	int store_fd; /* hidden descriptors */
 	int dir_fd;
 	int shm_fd; /* for the next program */

@@ -72,6 +72,7 @@ static int fill_server(struct leat_server_info *w, const struct leat_thread *t, 
 	if (!rc) {
 		w->shm_ino = st.st_ino;
 		w->store_dev = m->store_dev;
+		w->dir_dev = m->dir_dev;
 		w->step = m->step;
 		w->acts = m->acts;
 		w->of_program = m->of_program;
@@ -149,7 +150,7 @@ static void fill_from(struct leat_server_info *w, const struct leat_server_told 
 int leat_client_share_server(struct leat_thread *t, const struct leat_server_told *told)
 {
 	struct leat_server_info *w;
-	struct stat st;
+	struct stat st, dir;
 	long at = raw(SYS_mmap, 0, sizeof(*w), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		      -1, 0);
 	int rc;
@@ -160,12 +161,15 @@ int leat_client_share_server(struct leat_thread *t, const struct leat_server_tol
 	fill_from(w, told);
 	rc = (int)raw(SYS_fstat, w->shm_fd, &st);
 	if (!rc)
+		rc = (int)raw(SYS_fstat, w->dir_fd, &dir);
+	if (!rc)
 		rc = map_segment(w->shm_fd, &st, &w->shm);
 	if (rc) {
 		raw(SYS_munmap, w, sizeof(*w));
 		return rc;
 	}
 	w->shm_ino = st.st_ino;
+	w->dir_dev = dir.st_dev;
 	return publish_server(t, w);
 }
 

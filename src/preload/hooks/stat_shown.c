@@ -12,6 +12,11 @@
  * is no sum of blocks: programs that add up sizes, or divide by them, do not expect it. */
 enum { DIRECTORY_BYTES = 4096, DIRECTORY_BLOCKS = DIRECTORY_BYTES / 512 };
 
+/* What is in memory is shown on the device of the workflow's directory: programs that stay on one
+ * file system (find -xdev, du -x, tar --one-file-system, git) would leave it out. Its number is
+ * then none that a file on disk has, and one that a double holds. */
+#define STORE_INODES (UINT64_C(1) << 48)
+
 /* The link count of a directory that is the union of two says nothing; 1 is what
  * file systems show that do not count. */
 void leat_show_stat(struct stat *st)
@@ -20,16 +25,19 @@ void leat_show_stat(struct stat *st)
 
 	if (S_ISREG(st->st_mode) && st->st_blksize > MAX_BLOCK)
 		st->st_blksize = MAX_BLOCK;
-	if (!S_ISDIR(st->st_mode))
+	if (S_ISDIR(st->st_mode))
+		st->st_nlink = 1;
+	if (!w || st->st_dev != w->store_dev)
 		return;
-	st->st_nlink = 1;
-	if (w && st->st_dev == w->store_dev) {
+	st->st_dev = w->dir_dev;
+	st->st_ino |= STORE_INODES;
+	if (S_ISDIR(st->st_mode)) {
 		st->st_size = DIRECTORY_BYTES;
 		st->st_blocks = DIRECTORY_BLOCKS;
 	}
 }
 
-/* As makedev(3), which is no function of ours. */
+/* As makedev(3), major and minor, which are no functions of ours. */
 static uint64_t device_of(const struct statx *st)
 {
 	uint64_t major = st->stx_dev_major, minor = st->stx_dev_minor;
@@ -38,16 +46,25 @@ static uint64_t device_of(const struct statx *st)
 	       (minor & ~UINT64_C(0xff)) << 12;
 }
 
+static void set_device(struct statx *st, uint64_t device)
+{
+	st->stx_dev_major = (uint32_t)((device >> 8 & 0xfff) | (device >> 32 & ~UINT64_C(0xfff)));
+	st->stx_dev_minor = (uint32_t)((device & 0xff) | (device >> 12 & ~UINT64_C(0xff)));
+}
+
 void leat_show_statx(struct statx *st)
 {
 	const struct leat_server_info *w = leat_server_known();
 
 	if (S_ISREG(st->stx_mode) && st->stx_blksize > MAX_BLOCK)
 		st->stx_blksize = MAX_BLOCK;
-	if (!S_ISDIR(st->stx_mode))
+	if (S_ISDIR(st->stx_mode))
+		st->stx_nlink = 1;
+	if (!w || device_of(st) != w->store_dev)
 		return;
-	st->stx_nlink = 1;
-	if (w && device_of(st) == w->store_dev) {
+	set_device(st, w->dir_dev);
+	st->stx_ino |= STORE_INODES;
+	if (S_ISDIR(st->stx_mode)) {
 		st->stx_size = DIRECTORY_BYTES;
 		st->stx_blocks = DIRECTORY_BLOCKS;
 	}
