@@ -516,3 +516,25 @@ listed_at_once() {
 @test "a listing does not wait for the end of a step whose outputs are complete" {
 	each_way listed_at_once
 }
+
+# What a step has as input and output, and another one makes only names below.
+edited_directory() {
+	local outputs both edit
+	for outputs in '{filename: "d/*"}' '{filename: d/f1}, {filename: d/f2}'; do
+		for both in '{dirname: d}' '{filename: d}'; do
+			# shellcheck disable=SC2016 # the step's
+			for edit in 'find d -type f | sort >o' 'for f in d/f*; do [ -f "$f" ] && gzip -n "$f"; done; ls d >o' \
+				'mkdir -p d; ls d >d/x; cp d/x o'; do
+				begin
+				step make '' "$outputs" <<<'sleep 0.3; mkdir d; echo 1 >d/f1; sleep 0.1; echo 2 >d/f2'
+				step edit "$both" "$both, {filename: o}" <<<"$edit"
+				echo "make: $outputs; edit: $both; $edit"
+				run_both
+			done
+		done
+	done
+}
+
+@test "a directory is an input and an output of a step, and an earlier one makes what is in it" {
+	each_way edited_directory
+}

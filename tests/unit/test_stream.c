@@ -484,6 +484,17 @@ static const struct scenario scenarios[] = {
 	 "end A\n"
 	 "= !d\n"
 	 "? B open d go"},
+	{"directory: an input and an output, of which another step makes what is in it",
+	 "step A\nout d/*\nstep B\nin d\nout d\n",
+	 "start A;start B;wait B open d\nwait B look d\n? B write d go\n"
+	 "mkdir A d\n"
+	 "= !d\n"
+	 "? B open d go\n? B list d wait\n"},
+	{"directory: an input and an output, of which another step might have made what is in it",
+	 "step A\nout d/*\nstep B\nin d\nout d\n",
+	 "start A;start B;wait B open d;end A\n"
+	 "= !d\n"
+	 "? B open d go\n? B look d go\n"},
 	{"directory: made on the way to a file", "step A\nout d/1\nstep B\nin d/1\n",
 	 "start A;start B;wait B open d;creat A d/1 1\n"
 	 "= d/1=produced !d"},

@@ -96,16 +96,6 @@ static enum leat_answer decide_consumer(const struct leat_stream *s,
 	return resolve(on_commit[q->call][n->state], n, q);
 }
 
-static enum leat_answer decide_both(const struct leat_stream *s, const struct leat_name_state *n,
-				    const struct leat_question *q)
-{
-	if (n->state == LEAT_FILE_FAILED)
-		return LEAT_FAILED;
-	if (leat_state_is_final(n->state) || leat_commit_others_done(s, n, q->step))
-		return LEAT_GO;
-	return LEAT_WAIT;
-}
-
 int leat_directory_maker(const struct leat_stream *s, int step, const char *dir, bool looks)
 {
 	/* Who only writes there would make it by itself, but goes by what it finds if it looks. */
@@ -130,6 +120,17 @@ static enum leat_answer decide_missing_directory(const struct leat_stream *s,
 		return LEAT_GO;
 	blocker->step = leat_directory_maker(s, q->step, n->text, q->call == LEAT_CALL_LOOK);
 	return blocker->step >= 0 ? LEAT_WAIT : LEAT_GO;
+}
+
+/* A directory of which it declares all may be made by who declares only names below. */
+static enum leat_answer decide_both(const struct leat_stream *s, const struct leat_name_state *n,
+				    const struct leat_question *q, struct leat_blocker *blocker)
+{
+	if (n->state == LEAT_FILE_FAILED)
+		return LEAT_FAILED;
+	if (!leat_state_is_final(n->state) && !leat_commit_others_done(s, n, q->step))
+		return LEAT_WAIT;
+	return n->content ? LEAT_GO : decide_missing_directory(s, n, q, blocker);
 }
 
 int leat_maker_before(const struct leat_stream *s, const struct leat_name_state *n, int step)
@@ -260,7 +261,7 @@ enum leat_answer leat_decide_name(const struct leat_stream *s, const struct leat
 	case LEAT_ROLE_CONSUMER:
 		return decide_consumer(s, n, q);
 	case LEAT_ROLE_BOTH:
-		return decide_both(s, n, q);
+		return decide_both(s, n, q, blocker);
 	case LEAT_ROLE_PRODUCER:
 		return decide_producer(s, n, q, blocker);
 	case LEAT_ROLE_PLAIN:
