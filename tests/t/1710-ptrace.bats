@@ -316,27 +316,46 @@ state() {
 	grep -q ',C,0,.*/untraced"' t.csv
 }
 
+# attached PID: somebody traces it.
+attached() {
+	grep -q '^TracerPid:.[1-9]' "/proc/$1/status"
+}
+
+# longer FILE BYTES: by the lines of some rounds.
+longer() {
+	[ "$(stat -c %s "$1")" -gt $(($2 + 10)) ]
+}
+
 @test "processes that run already: --pid, with their threads and children" {
 	bash -c 'echo $$ >pid; exec >&-; while :; do echo x >>log; (echo y >>child); sleep 0.02; done' &
 	local shell=$! leat
-	soon test -s pid
+	soon test -s child
 	leat trace --tracer ptrace -o p.csv --pid "$shell" 2>err 3>&- &
 	leat=$!
-	soon grep -q '/child"' p.csv || true
-	sleep 0.5
+	soon attached "$shell"
+	soon longer child "$(stat -c %s child)"
 	kill -TERM "$leat"
 	ended 0 "$leat" err
 	# it goes on
-	local size
-	size=$(stat -c %s log)
-	soon test "$(stat -c %s log)" -gt "$size" || sleep 0.2
-	[ "$(stat -c %s log)" -gt "$size" ]
+	soon longer log "$(stat -c %s log)"
 	kill "$shell"
 	wait "$shell" || true
 	cat err
 	grep -q ',W,2,.*' p.csv
 	grep -q '/child"' p.csv
 	grep -q ',exec,.*/bash"' p.pids.csv
+	# Children begin and end while it looks for them.
+	bash -c 'while [ ! -e stop ]; do (:) & (:) & (:) & wait; done' 3>&- &
+	shell=$!
+	for _ in 1 2 3 4 5; do
+		leat trace --tracer ptrace -o q.csv --pid "$shell" 2>err 3>&- &
+		leat=$!
+		soon attached "$shell"
+		kill -TERM "$leat"
+		ended 0 "$leat" err
+	done
+	touch stop
+	wait "$shell"
 	run leat trace --tracer ptrace -o p.csv --pid 999999999
 	[ "$status" = 125 ]
 	[[ $output == *"no such process"* ]]

@@ -11,17 +11,48 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <unistd.h>
 
 #define OPTIONS                                                                                    \
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |  \
 	 PTRACE_O_TRACEEXEC)
 
+/* It has begun after whoever made it was attached: its first stop is still to be told. */
+static bool is_ours(pid_t tid)
+{
+	char path[64], *text = NULL, *line;
+	bool ours;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	if (leat_read_file(path, 1 << 16, &text, NULL) < 0)
+		return false;
+	line = strstr(text, "\nTracerPid:");
+	ours = line && atoi(line + strlen("\nTracerPid:")) == gettid();
+	free(text);
+	return ours;
+}
+
+/* -ESRCH: it has ended, or is attached without this. */
+static int seize(pid_t tid)
+{
+	struct leat_pidstat stat;
+	int error;
+
+	if (ptrace(PTRACE_SEIZE, tid, 0, OPTIONS) == 0)
+		return 0;
+	error = errno;
+	if (error != EPERM || !leat_pidstat_read(tid, &stat))
+		return error == EPERM ? -ESRCH : -error;
+	return stat.state == 'Z' || stat.state == 'X' || is_ours(tid) ? -ESRCH : -EPERM;
+}
+
 static int attach_thread(struct tracer *t, struct process *p, pid_t tid, struct fdtab *fds)
 {
 	struct thread *th;
+	int rc = seize(tid);
 
-	if (ptrace(PTRACE_SEIZE, tid, 0, OPTIONS) < 0)
-		return -errno;
+	if (rc)
+		return rc;
 	th = leat_ptrace_thread_new(t, tid);
 	if (!th)
 		return -ENOMEM;
@@ -47,16 +78,16 @@ static int attach_threads(struct tracer *t, struct process *p, struct fdtab *fds
 
 		more = false;
 		if (!dir)
-			return -errno;
+			return errno == ENOENT ? -ESRCH : -errno;
 		while (!rc && (e = readdir(dir))) {
 			pid_t tid = e->d_name[0] == '.' ? 0 : (pid_t)atoi(e->d_name);
 
 			if (!tid || leat_ptrace_thread_find(t, tid))
 				continue;
 			rc = attach_thread(t, p, tid, fds);
-			more = true;
+			more = more || !rc;
 			if (rc == -ESRCH)
-				rc = 0; /* it has ended */
+				rc = 0;
 		}
 		closedir(dir);
 	}

@@ -91,7 +91,7 @@ void leat_ptrace_leave_io(struct tracer *t, struct thread *th, int64_t result)
 		append |= (now->args[5] & RWF_APPEND) != 0;
 	if (!leat_ptrace_is_restart(result))
 		record(t, th, 0, writes ? LEAT_TRACE_WRITE : LEAT_TRACE_READ, result, append);
-	leat_ptrace_let_go(t, th);
+	leat_ptrace_release_held(t, th);
 }
 
 bool leat_ptrace_enter_seek(struct tracer *t, struct thread *th)
@@ -103,7 +103,7 @@ void leat_ptrace_leave_seek(struct tracer *t, struct thread *th, int64_t result)
 {
 	if (result >= 0)
 		th->now.handles[0]->offset = (uint64_t)result;
-	leat_ptrace_let_go(t, th);
+	leat_ptrace_release_held(t, th);
 }
 
 bool leat_ptrace_enter_map(struct tracer *t, struct thread *th)
@@ -119,7 +119,7 @@ void leat_ptrace_leave_map(struct tracer *t, struct thread *th, int64_t result)
 
 	/* Addresses are no errors, whatever their sign. */
 	if (result < 0 && result >= -4095) {
-		leat_ptrace_let_go(t, th);
+		leat_ptrace_release_held(t, th);
 		return;
 	}
 	call = leat_ptrace_record(th, LEAT_TRACE_MAP, 0);
@@ -132,7 +132,7 @@ void leat_ptrace_leave_map(struct tracer *t, struct thread *th, int64_t result)
 	if (kind == MAP_PRIVATE)
 		call.flags &= ~(uint32_t)PROT_WRITE;
 	leat_trace_sink_call(&t->sink, &call);
-	leat_ptrace_let_go(t, th);
+	leat_ptrace_release_held(t, th);
 }
 
 /* ---- from one file to another, inside the kernel ---- */
@@ -171,5 +171,5 @@ void leat_ptrace_leave_copy(struct tracer *t, struct thread *th, int64_t result)
 		if (th->now.handles[1])
 			record(t, th, 1, LEAT_TRACE_WRITE, result, false);
 	}
-	leat_ptrace_let_go(t, th);
+	leat_ptrace_release_held(t, th);
 }

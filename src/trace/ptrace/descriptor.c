@@ -18,7 +18,7 @@ bool leat_ptrace_enter_close(struct tracer *t, struct thread *th)
 void leat_ptrace_leave_close(struct tracer *t, struct thread *th, int64_t result)
 {
 	(void)result; /* the descriptor is closed also where the last write-back failed */
-	leat_ptrace_let_go(t, th);
+	leat_ptrace_release_held(t, th);
 }
 
 bool leat_ptrace_enter_close_range(struct tracer *t, struct thread *th)
@@ -92,7 +92,7 @@ void leat_ptrace_leave_dup(struct tracer *t, struct thread *th, int64_t result)
 		now->handles[0] = NULL;
 		put(t, th, (uint64_t)result, h, how == DUP3 && (now->args[2] & O_CLOEXEC));
 	}
-	leat_ptrace_let_go(t, th);
+	leat_ptrace_release_held(t, th);
 }
 
 bool leat_ptrace_enter_fcntl(struct tracer *t, struct thread *th)
@@ -128,7 +128,7 @@ void leat_ptrace_leave_fcntl(struct tracer *t, struct thread *th, int64_t result
 		now->handles[0] = NULL;
 		put(t, th, (uint64_t)result, h, command == F_DUPFD_CLOEXEC);
 	}
-	leat_ptrace_let_go(t, th);
+	leat_ptrace_release_held(t, th);
 }
 
 bool leat_ptrace_enter_ioctl(struct tracer *t, struct thread *th)
@@ -140,7 +140,7 @@ void leat_ptrace_leave_ioctl(struct tracer *t, struct thread *th, int64_t result
 {
 	if (result >= 0)
 		set_cloexec(th, (uint32_t)th->now.args[1] == FIOCLEX);
-	leat_ptrace_let_go(t, th);
+	leat_ptrace_release_held(t, th);
 }
 
 bool leat_ptrace_enter_ftruncate(struct tracer *t, struct thread *th)
@@ -161,5 +161,5 @@ void leat_ptrace_leave_ftruncate(struct tracer *t, struct thread *th, int64_t re
 		call.flags = h->flags;
 		leat_trace_sink_call(&t->sink, &call);
 	}
-	leat_ptrace_let_go(t, th);
+	leat_ptrace_release_held(t, th);
 }

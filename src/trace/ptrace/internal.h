@@ -221,7 +221,7 @@ struct leat_trace_call leat_ptrace_record(struct thread *th, enum leat_trace_typ
 bool leat_ptrace_is_restart(int64_t result);
 
 /* A call ended: the handles that it held are released by the thread. */
-void leat_ptrace_let_go(struct tracer *t, struct thread *th);
+void leat_ptrace_release_held(struct tracer *t, struct thread *th);
 
 /* The handle of a descriptor of the thread's process, or NULL: none that is traced. */
 struct handle *leat_ptrace_handle(struct tracer *t, struct thread *th, uint64_t fd);

@@ -183,7 +183,7 @@ void leat_ptrace_release(struct tracer *t, struct handle *h, struct thread *th, 
 	leat_handle_free(h);
 }
 
-void leat_ptrace_let_go(struct tracer *t, struct thread *th)
+void leat_ptrace_release_held(struct tracer *t, struct thread *th)
 {
 	for (int i = 0; i < 2; i++)
 		if (th->now.handles[i]) {

@@ -49,7 +49,8 @@ static bool join(struct together *g)
 	pid_t tid = g->thread->tid;
 	struct leat_pidstat stat;
 
-	if (!get(tid, &g->thread_may) || !get(0, &g->leat_may) || !leat_pidstat_read(tid, &stat))
+	/* Last is asked what the thread may: somebody could change that meanwhile. */
+	if (!leat_pidstat_read(tid, &stat) || !get(0, &g->leat_may) || !get(tid, &g->thread_may))
 		return false;
 	memset(&g->one, 0, sizeof(g->one));
 	CPU_SET_S((size_t)stat.processor, sizeof(g->one), g->one.sets);
