@@ -82,6 +82,48 @@ python() {
 	END
 }
 
+# As of plain files: who asks once for all of it need not ask again.
+@test "one sendfile or copy_file_range of a whole file, streamed or to another file system, copies all of it" {
+	python both <<-'END'
+		import time
+		with open("data", "wb") as f:
+		    for i in range(60):
+		        f.write(bytes([i]) * 9999); f.flush(); time.sleep(0.002)
+		---
+		import ctypes, os, hashlib, socket, threading
+		out = open("out", "w")
+		def md5(name): return hashlib.md5(open(name, "rb").read()).hexdigest()
+		def once(name, step):
+		    fd = os.open("data", os.O_RDONLY); to = os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+		    print(step(fd, to), os.lseek(fd, 0, os.SEEK_CUR), md5(name), file=out)
+		    os.unlink(name)
+		once("copy", lambda a, b: os.sendfile(b, a, None, 1 << 30))
+		once("copy", lambda a, b: os.copy_file_range(a, b, 1 << 30))
+		once("copy", lambda a, b: os.copy_file_range(a, b, 500000, 7, 11))
+		libc = ctypes.CDLL(None, use_errno=True)
+		once("copy", lambda a, b: libc.copy_file_range(a, None, b, None, ctypes.c_size_t(-1), 0))
+		once("copy", lambda a, b: (libc.sendfile(b, a, None, ctypes.c_size_t(-1)), ctypes.get_errno()))
+		once("../copy", lambda a, b: os.copy_file_range(a, b, 1 << 30))
+		once("copy", lambda a, b: os.sendfile(b, a, 100, 1 << 30))
+		one, other = socket.socketpair()
+		got = []
+		def receive():
+		    while True:
+		        b = other.recv(1 << 16)
+		        if not b: break
+		        got.append(b)
+		thread = threading.Thread(target=receive); thread.start()
+		print(os.sendfile(one.fileno(), os.open("data", os.O_RDONLY), 0, 1 << 30), file=out)
+		one.close(); thread.join()
+		print(hashlib.md5(b"".join(got)).hexdigest(), file=out)
+		# what takes no more: as much as it took
+		one, other = socket.socketpair()
+		one.setblocking(False)
+		n = os.sendfile(one.fileno(), os.open("data", os.O_RDONLY), 0, 1 << 30)
+		print(0 < n < 599940, file=out)
+	END
+}
+
 @test "threads read one file, and one descriptor" {
 	python both <<-'END'
 		import time, os

@@ -33,6 +33,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* The kernel's limit for a call: of copy_file_range what is beyond is cut, of the others an error
+ * if it is no ssize_t. */
+#define MOST_BYTES 0x7ffff000ul
+
 static int64_t offset_of(int fd, const int64_t *offset)
 {
 	return offset ? *offset : raw(SYS_lseek, fd, 0, SEEK_CUR);
@@ -43,6 +47,7 @@ struct side {
 	int fd;
 	int64_t *offset; /* the program's pointer, NULL: the descriptor's own */
 	int64_t at;      /* -1 for pipes and sockets */
+	int64_t piece;   /* of the bytes asked for, those that were tried at once */
 	bool grows;      /* what can be read now may not be all */
 };
 
@@ -119,16 +124,16 @@ static void note_in(const struct side *in, long n, uint64_t asked)
 
 /* In a batch both files are on one file system. Here one may be in memory: a
  * piece is carried over by hand. */
-static long carry_over(const struct side *in, const struct side *out, int64_t length)
+static long carry_over(struct side *in, const struct side *out)
 {
 	struct leat_guard g;
 	long n = leat_guard_acquire(&g);
 
 	if (n)
 		return n;
-	if (length > (int64_t)sizeof(g.t->msg))
-		length = sizeof(g.t->msg);
-	n = raw(SYS_pread64, in->fd, g.t->msg, length, in->at);
+	if (in->piece > (int64_t)sizeof(g.t->msg))
+		in->piece = sizeof(g.t->msg);
+	n = raw(SYS_pread64, in->fd, g.t->msg, in->piece, in->at);
 	if (n > 0 && out->offset)
 		n = raw(SYS_pwrite64, out->fd, g.t->msg, n, *out->offset);
 	else if (n > 0)
@@ -147,8 +152,7 @@ static long carry_over(const struct side *in, const struct side *out, int64_t le
 
 /* Neither file moves during the call. A pipe, which may be empty for long, is not waited for in
  * it: -EAGAIN. */
-static long copy_once(const struct leat_syscall *c, struct side *in, struct side *out,
-		      int64_t length)
+static long copy_once(const struct leat_syscall *c, struct side *in, struct side *out)
 {
 	struct leat_syscall now = *c;
 	struct leat_timing timing;
@@ -164,13 +168,14 @@ static long copy_once(const struct leat_syscall *c, struct side *in, struct side
 	}
 	if (now.nr == SYS_splice)
 		now.a[5] |= SPLICE_F_NONBLOCK;
-	leat_timing_begin(&timing, (uint64_t)length, leat_shm_counted(&leat_client_step()->reads));
+	leat_timing_begin(&timing, (uint64_t)in->piece,
+			  leat_shm_counted(&leat_client_step()->reads));
 	n = leat_as_is(&now);
 	leat_timing_end(&timing, ours(in) || ours(out) ? n : 0);
 	if (n == -EXDEV && now.nr == SYS_copy_file_range && (ours(in) || ours(out))) {
 		if (in->at < 0)
 			in->at = offset_of(in->fd, in->offset);
-		n = carry_over(in, out, length);
+		n = carry_over(in, out);
 	}
 	leat_file_release(&from, 0);
 	return leat_file_release(&to, n);
@@ -192,8 +197,7 @@ static long wait_for_pipe(const struct leat_syscall *c, const struct side *in,
 	return n < 0 ? n : 0;
 }
 
-/* The call with `length` (its argument `index`) cut to what can be read now: a
- * short count is what these calls may always return. */
+/* The call with its length, the argument `index`, cut to what can be read now. */
 static long copy_piece(const struct leat_syscall *c, unsigned index, struct side *in,
 		       struct side *out)
 {
@@ -221,10 +225,11 @@ static long copy_piece(const struct leat_syscall *c, unsigned index, struct side
 			return rc;
 	}
 	cut.a[index] = length;
+	in->piece = length;
 	do {
 		n = ours(out) && leat_space_is_over_budget(out->fd, (uint64_t)length)
 			    ? -ENOSPC
-			    : copy_once(&cut, in, out, length);
+			    : copy_once(&cut, in, out);
 		rc = 0;
 		if (n == -ENOSPC)
 			rc = leat_space_make(out->fd, (uint64_t)length, &space) ? 0 : -ENOSPC;
@@ -250,23 +255,33 @@ static bool is_refused(const struct side *out)
 	return r && leat_fd_has(r, LEAT_FD_APPEND);
 }
 
-/* Nothing is the truth only of a file that was final before; else another process has moved the
- * common offset. */
+/* All that was asked for, as of plain files: programs take less for the end. Not of a splice, which
+ * moves no more than a pipe holds. Nothing is the truth only of a file that was final before; else
+ * another process has moved the common offset. */
 static long copy(const struct leat_syscall *c, unsigned index, struct side *in, struct side *out)
 {
-	long n = leat_fd_learn(in->fd);
+	struct leat_syscall rest = *c;
+	long n = leat_fd_learn(in->fd), done = 0;
+	bool more;
 
 	if (!n)
 		n = leat_fd_learn(out->fd);
 	if (n)
 		return n;
-	if (is_refused(out))
+	if (is_refused(out) || (rest.a[index] < 0 && c->nr != SYS_copy_file_range))
 		return leat_as_is(c);
+	if ((unsigned long)rest.a[index] > MOST_BYTES)
+		rest.a[index] = MOST_BYTES;
 	do {
 		in->grows = false;
-		n = copy_piece(c, index, in, out);
-	} while (!n && in->grows);
-	return n;
+		n = copy_piece(&rest, index, in, out);
+		more = n ? n == in->piece && c->nr != SYS_splice : in->grows;
+		if (n > 0) {
+			done += n;
+			rest.a[index] -= n;
+		}
+	} while (more && rest.a[index]);
+	return done ? done : n;
 }
 
 long leat_hook_sendfile(const struct leat_syscall *c)
