@@ -175,6 +175,14 @@ bool leat_stream_awaits_directory(const struct leat_stream *s, int step, const c
 	return step >= 0 && leat_directory_maker(s, step, dir, looks) >= 0;
 }
 
+bool leat_stream_is_left_over(const struct leat_stream *s, int step, const char *dir)
+{
+	const struct leat_name_state *n = leat_name_find(s, dir);
+
+	return (!n || !n->content || n->content->left_over) &&
+	       leat_stream_awaits_directory(s, step, dir, false);
+}
+
 bool leat_stream_is_examined(const struct leat_stream *s, int step, const char *name)
 {
 	const struct leat_name_state *n = leat_name_find(s, name);

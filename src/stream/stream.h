@@ -200,7 +200,8 @@ int leat_stream_creator(const struct leat_stream *s, const char *name);
 
 /* Do the rules have to hear (LEAT_EV_USE) that `step` uses `name` so? What it did before, or is
  * declared to do, is no news. */
-bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, enum leat_use use);
+bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, enum leat_use use,
+			     bool is_dir);
 /* Has `step` looked for the undeclared directory `name`, or one above, and got another answer than
  * in a batch, so that it is to be told (USE, MKDIR, INTACT) when it then tries to make it? */
 bool leat_stream_is_mistaken(const struct leat_stream *s, int step, const char *name);
@@ -255,6 +256,10 @@ bool leat_stream_awaits_maker(const struct leat_stream *s, int step, const char 
  * `step` reads, or so that `step`, which `looks` whether it is there, finds it? */
 bool leat_stream_awaits_directory(const struct leat_stream *s, int step, const char *dir,
 				  bool looks);
+
+/* Is the directory, which is there, from before the run, and a step before `step` is still to make
+ * something in it that `step` reads? As where there is none yet, that is waited for. */
+bool leat_stream_is_left_over(const struct leat_stream *s, int step, const char *dir);
 
 /* Has a consumer asked for what is known of the complete file `name` beside its bytes, and a step
  * been let at it that in a batch begins after `step` has ended? */

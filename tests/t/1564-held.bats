@@ -117,10 +117,10 @@ same() {
 		permanent: [b.txt]
 		tasks:
 		  - func: one
-		    exec: bash -c 'echo >go; sleep 0.3; echo one >x; sleep 0.2; echo 1 >>x'
+		    exec: bash -c 'echo >go; echo one >x; touch ../made; until [ -e ../near ]; do sleep 0.02; done; sleep 1; echo 1 >>x'
 		    outports: [{filename: go, committed: on_close}]
 		  - func: two
-		    exec: bash -c 'cat go; sleep 0.4; cat x >b.txt'
+		    exec: bash -c 'cat go; until [ -e ../made ]; do sleep 0.02; done; touch ../near; cat x >b.txt'
 		    inports: [{filename: go}]
 		    outports: [{filename: b.txt}]
 		  - func: three

@@ -538,3 +538,64 @@ edited_directory() {
 @test "a directory is an input and an output of a step, and an earlier one makes what is in it" {
 	each_way edited_directory
 }
+
+# left_over: the directory of an earlier run.
+left_over() {
+	mkdir work/d batch/d
+	echo old | tee work/d/{f,g} batch/d/{f,g} >/dev/null
+}
+
+from_before_the_run() {
+	local outputs use make
+	for outputs in '{filename: "d/*"}' '{dirname: d}'; do
+		for use in 'ls d >o' 'cd d; cat f >../o; ls >>../o' 'find d -type f | sort >o'; do
+			for make in 'rm -r d; mkdir d' ':'; do
+				begin
+				left_over
+				step make '' "$outputs" <<<"sleep 0.2; $make; echo 1 >d/f; sleep 0.1; echo 2 >d/h"
+				step use '{filename: "d/*"}' '{filename: o}' <<<"$use"
+				echo "make: $outputs, $make; use: $use"
+				run_both
+			done
+		done
+	done
+}
+
+@test "a directory from before the run is waited for until a step before has made something in it" {
+	each_way from_before_the_run
+}
+
+# Of a directory that both declare.
+two_producers() {
+	local use
+	for use in 'find d -type f | sort >o' '[ -d d ] && echo there >o || echo none >o' 'cp -r d e; ls e >o; rm -r e'; do
+		begin
+		step make '' '{dirname: d}' <<<"sleep 0.2; mkdir d; echo 1 >d/f; sleep 0.1; echo 2 >d/h"
+		step use '{filename: "d/*"}' '{dirname: d}, {filename: o}' <<<"$use; echo 3 >d/i"
+		echo "$use"
+		run_both
+	done
+}
+
+@test "a directory that an earlier step has still to make is an output of the later one, too" {
+	each_way two_producers
+}
+
+output_made_anew() {
+	local both take
+	for both in '' ', {dirname: d}'; do
+		for take in 'rm -r d; mkdir d' 'mv d e; mkdir d'; do
+			begin
+			rm -f seen
+			step make '' '{dirname: d}, {filename: x}' <<<"mkdir d; echo 0 >d/g; $looked; $take; echo 1 >d/f; echo >x"
+			step use '{filename: "d/*"}, {filename: x}' "{filename: o}$both" <<<'until [ -d d ]; do sleep 0.01; done; exec 9<d; echo >../seen; ls /proc/self/fd/9/ >o'
+			run -125 --separate-stderr timeout 60 leat run -q flow.yaml
+			echo "$take: $stderr"
+			grep -q '^leat: violation: d was read by step use and then re[a-z]* by step make, which in a batch ends before step use begins' <<<"$stderr"
+		done
+	done
+}
+
+@test "a declared directory is made anew after a later step has opened it: named" {
+	each_way output_made_anew
+}

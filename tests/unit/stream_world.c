@@ -287,6 +287,7 @@ static const struct verb {
 	{"killed", LEAT_EV_PROC_EXIT, 0, -9, "sp"},
 	{"leave", LEAT_EV_PROC_EXIT, 0, 0, "Lp"},
 	{"present", LEAT_EV_PRESENT, 0, 0, "Nl"},
+	{"presentdir", LEAT_EV_PRESENT, LEAT_EVF_DIR, 0, "N"},
 	{"mkdir", LEAT_EV_CREATE, LEAT_EVF_DIR, 0, "sn"},
 	{"symlink", LEAT_EV_CREATE, 0, 0, "sn"},
 	{"found", LEAT_EV_CREATE, 0, 0, "snl"},

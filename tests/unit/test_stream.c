@@ -495,6 +495,29 @@ static const struct scenario scenarios[] = {
 	 "start A;start B;wait B open d;end A\n"
 	 "= !d\n"
 	 "? B open d go\n? B look d go\n"},
+	{"directory: from before the run, as if it were not there",
+	 "step A\nout d/*\nstep B\nin d/*\n",
+	 "presentdir d;present d/1 3;start A;start B;wait B open d\nwait B look d\n? A open d go\n"
+	 "rm A d/1;rm A d\n"
+	 "= \n"
+	 "mkdir A d\n"
+	 "= !d\n"
+	 "? B open d go\n"},
+	{"directory: from before the run, and kept", "step A\nout d/*\nstep B\nin d/*\n",
+	 "present d/1 3;start A;start B;wait B open d;creat A d/2 1\n"
+	 "= d/2=produced !d\n"
+	 "? B open d go\n"},
+	{"directory: from before the run, in which nothing is made",
+	 "step A\nout d/*\nstep B\nin d/*\n",
+	 "presentdir d;start A;start B;wait B open d;end A\n"
+	 "= !d\n"
+	 "? B open d go\n"},
+	{"directory: from before the run, of one that declares it",
+	 "step A\nout d\nstep B\nin d/*\nout d\n",
+	 "presentdir d;start A;start B;wait B open d\n? A open d go\n"
+	 "creat A d/2 1\n"
+	 "= d/2=produced d=produced !d\n"
+	 "? B open d go\n"},
 	{"directory: made on the way to a file", "step A\nout d/1\nstep B\nin d/1\n",
 	 "start A;start B;wait B open d;creat A d/1 1\n"
 	 "= d/1=produced !d"},

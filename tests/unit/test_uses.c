@@ -521,7 +521,7 @@ static void test_against_all_uses(void **state)
 			uses[i] = (struct use){rand_r(&seed) % STEPS,
 					       kinds[(unsigned)rand_r(&seed) % N_KINDS]};
 			verdict = judge_all(&w, uses, i);
-			news = leat_stream_use_is_news(w.s, uses[i].step, "t", uses[i].kind);
+			news = leat_stream_use_is_news(w.s, uses[i].step, "t", uses[i].kind, false);
 			*expected = verdict == 2 ? ':' : verdict == 1 && !mixed ? '~' : 0;
 			if (news)
 				leat_stream_apply(w.s, &(struct leat_event){.kind = LEAT_EV_USE,

@@ -74,7 +74,7 @@ static bool is_link(const struct stat *st)
  * a conflict is reported if they use it, as in a batch it would be otherwise. */
 static int leave_old(struct leat_conn *c, const char *name, bool links)
 {
-	if (leat_stream_use_is_news(c->d->stream, c->step, name, LEAT_USE_OWN))
+	if (leat_stream_use_is_news(c->d->stream, c->step, name, LEAT_USE_OWN, false))
 		leat_problem_add(c->d, 0,
 				 "step %s changes %s, which was there before and is private to it: "
 				 "for others, and after the run, it stays as it was",

@@ -8,6 +8,7 @@
 #include "daemon/files/files.h"
 #include "daemon/files/states.h"
 #include "daemon/ops/change_request.h"
+#include "daemon/ops/dir_waits.h"
 #include "daemon/ops/request.h"
 #include "daemon/ops/rules.h"
 #include "daemon/run/glimpses.h"
@@ -31,7 +32,7 @@ static bool is_fatal(const struct leat_daemon *d, unsigned before)
 
 static bool is_news(const struct leat_conn *c, const char *name, enum leat_use use, unsigned flags)
 {
-	return leat_stream_use_is_news(c->d->stream, c->step, name, use) ||
+	return leat_stream_use_is_news(c->d->stream, c->step, name, use, flags & LEAT_EVF_DIR) ||
 	       (flags & LEAT_EVF_SYMLINK &&
 		leat_stream_private_owner(c->d->stream, c->step, name) >= 0);
 }
@@ -202,47 +203,6 @@ static bool is_unnamed(const struct leat_request *r)
 	return r->in->op == LEAT_OP_OPEN && (r->in->flags & O_TMPFILE) == O_TMPFILE;
 }
 
-/* How a step comes to a directory. */
-enum coming {
-	ENTERS,       /* it is there */
-	MAKES_IN,     /* it is not there yet, and something is to be made in it */
-	LOOKS_FOR_IT, /* nor is it, and the step goes by that */
-};
-
-/* A step that has declared the directory as an input waits until it is complete; if it is missing,
- * one that is to find other steps' files in it, or goes by whether it is there, until it is. */
-static bool may_await(const struct leat_conn *c, const struct leat_file_rule *rule,
-		      const char *path, enum coming coming)
-{
-	if (leat_rule_is_input(c->d, rule, c->step))
-		return true;
-	return coming != ENTERS && rule->holds_outputs &&
-	       (!leat_rule_produced(c->d, rule) || leat_steps_has(rule->producers, c->step)) &&
-	       leat_stream_awaits_directory(c->d->stream, c->step, path, coming == LOOKS_FOR_IT);
-}
-
-/* 0 or, as the rules say, an error; -EAGAIN: wait on *on. A step that has waited has not looked in
- * vain. */
-static int await_directory(struct leat_conn *c, const char *path, enum coming coming,
-			   struct leat_file **on)
-{
-	const struct leat_file_rule *rule = leat_match(c->d->matcher, path);
-	enum leat_call call = coming == LOOKS_FOR_IT ? LEAT_CALL_LOOK : LEAT_CALL_OPEN;
-	struct leat_file *dir;
-	bool streams;
-	int rc;
-
-	if (!rule || rule->excluded || !may_await(c, rule, path, coming))
-		return 0;
-	dir = leat_file_get(c->d, path);
-	if (!dir)
-		return -ENFILE;
-	rc = leat_ask_rules(c, dir, call, 0, 0, &streams);
-	if (rc == -EAGAIN)
-		*on = dir;
-	return rc == -ENOENT ? 0 : rc;
-}
-
 /* What a staged step does with the name nobody sees: its end is waited for. */
 static int await_staged(struct leat_request *r, enum leat_use use)
 {
@@ -276,18 +236,21 @@ static int await_place(struct leat_request *r, enum leat_use use)
 	bool is_below;
 	int rc = 0;
 
+	if (leat_dir_is_left_over(r))
+		return leat_dir_await_left_over(r);
 	if (!makes(r) && use == LEAT_USE_SEEK)
-		return await_directory(r->c, r->found.path, LOOKS_FOR_IT, &r->file);
+		return leat_dir_await(r->c, r->found.path, LEAT_DIR_LOOKS_FOR_IT, &r->file);
 	if (!makes(r))
 		return use == LEAT_USE_NEED && !r->exists
-			       ? await_directory(r->c, r->found.path, MAKES_IN, &r->file)
+			       ? leat_dir_await(r->c, r->found.path, LEAT_DIR_MAKES_IN, &r->file)
 			       : 0;
 	is_below = find_parent(r->c, &r->found, parent);
 	if (is_below)
-		rc = await_directory(r->c, parent, r->found.parent_missing ? MAKES_IN : ENTERS,
-				     &r->file);
+		rc = leat_dir_await(r->c, parent,
+				    r->found.parent_missing ? LEAT_DIR_MAKES_IN : LEAT_DIR_ENTERS,
+				    &r->file);
 	if (!rc && use == LEAT_USE_MKDIR)
-		rc = await_directory(r->c, r->found.path, MAKES_IN, &r->file);
+		rc = leat_dir_await(r->c, r->found.path, LEAT_DIR_MAKES_IN, &r->file);
 	return rc || !is_below ? rc : report_use(r->c, parent, LEAT_USE_NEED, S_IFDIR, NULL);
 }
 
@@ -457,7 +420,8 @@ static int await_source(struct leat_change_request *r, bool there, bool is_dir)
 
 	if (r->c->step < 0 || r->from.outside || (there && !is_dir))
 		return 0;
-	rc = await_directory(r->c, r->from.path, there ? ENTERS : LOOKS_FOR_IT, &r->on);
+	rc = leat_dir_await(r->c, r->from.path, there ? LEAT_DIR_ENTERS : LEAT_DIR_LOOKS_FOR_IT,
+			    &r->on);
 	/* All files in it, of which the step has declared some as its inputs. */
 	if (!rc && there && leat_step_reads_below(r->d->matcher, r->c->step, r->from.path))
 		rc = leat_ask_name(r->c, r->from.path, LEAT_CALL_LIST, &r->on);

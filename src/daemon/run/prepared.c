@@ -120,7 +120,7 @@ static void remove_file(struct leat_daemon *d, int step, struct leat_file *f, co
 	struct stat st;
 	int rc;
 
-	if (leat_stream_use_is_news(d->stream, step, name, LEAT_USE_REMOVE))
+	if (leat_stream_use_is_news(d->stream, step, name, LEAT_USE_REMOVE, false))
 		report(d, step, LEAT_EV_USE, name, LEAT_USE_REMOVE);
 	if (leat_tree_has_ours(d->tree, name, &root, &st) &&
 	    leat_stream_role(d->stream, step, name) == LEAT_ROLE_CONSUMER &&

@@ -1,7 +1,10 @@
 #include "stream/conflicts/directories.h"
 #include "stream/conflicts/order.h"
+#include "stream/state/lifecycle.h"
+#include "stream/state/names.h"
 #include "stream/state/steps.h"
 
+#include <errno.h>
 #include <string.h>
 
 static bool comes_before(const struct leat_stream *s, const uint64_t *set, int step)
@@ -101,6 +104,58 @@ void leat_directory_made(struct leat_stream *s, struct leat_uses *u, const struc
 		if (leat_order_is_early(s, o, k->step))
 			note_mistaken(s, u, k->name, o, k->step);
 	leat_used_add(s, u, LEAT_MAKERS, k->step);
+}
+
+/* A consumer waits until it is complete, unless it is streamed. */
+static bool is_found_early(const struct leat_stream *s, const struct leat_file_rule *rule, int step,
+			   const char *name, enum leat_use use)
+{
+	const struct leat_name_state *n = leat_name_find(s, name);
+
+	return (use == LEAT_USE_READ || use == LEAT_USE_NEED) &&
+	       (!leat_steps_has(rule->consumers, step) || rule->fire == LEAT_FIRE_NO_UPDATE) &&
+	       !(n && leat_state_is_final(n->state));
+}
+
+static bool is_taken_away(enum leat_use use)
+{
+	return use == LEAT_USE_REMOVE || use == LEAT_USE_MOVE || use == LEAT_USE_REPLACE;
+}
+
+int leat_directory_use(struct leat_stream *s, const struct leat_event *ev,
+		       const struct leat_file_rule *rule)
+{
+	const enum leat_use use = (enum leat_use)ev->code;
+	const bool early = is_found_early(s, rule, ev->step, ev->name, use);
+	struct leat_used *used = early                ? leat_used_get(s, ev->name, NULL)
+				 : is_taken_away(use) ? leat_used_find(s, ev->name)
+						      : NULL;
+	struct leat_clash k = {
+		.name = ev->name, .step = ev->step, .use = use, .before = LEAT_USE_READ};
+
+	if (early && !used)
+		return -ENOMEM;
+	if (early)
+		leat_used_add(s, used->uses, LEAT_READERS, ev->step);
+	if (early || !used || used->uses->reported)
+		return 0;
+	k.other = leat_order_early(s, leat_used_set(s, used->uses, LEAT_READERS), NULL, ev->step);
+	if (k.other < 0)
+		return 0;
+	used->uses->reported = true;
+	leat_conflict_report(s, &k, LEAT_CONFLICT);
+	return 0;
+}
+
+bool leat_directory_use_is_news(const struct leat_stream *s, const struct leat_file_rule *rule,
+				int step, const char *name, enum leat_use use)
+{
+	const struct leat_used *used = leat_used_find(s, name);
+
+	if (is_taken_away(use))
+		return used && !used->uses->reported;
+	return is_found_early(s, rule, step, name, use) &&
+	       !(used && leat_used_has(s, used->uses, LEAT_READERS, step));
 }
 
 void leat_directories_step_over(struct leat_stream *s, int step)

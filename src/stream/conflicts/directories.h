@@ -21,6 +21,13 @@ bool leat_directory_is_excused(const struct leat_stream *s, struct leat_uses *u,
  * above, too, that it has found. Is there such a one? */
 void leat_directory_tried(struct leat_stream *s, const char *name, int step);
 bool leat_directory_excuses_above(const struct leat_stream *s, const char *name, int step);
+/* A directory that is an output: who has found it, though it is not complete, has another one than
+ * in a batch if a step before then removes it, or moves it away. That is reported. 0 or -ENOMEM. */
+int leat_directory_use(struct leat_stream *s, const struct leat_event *ev,
+		       const struct leat_file_rule *rule);
+/* Would that be news? */
+bool leat_directory_use_is_news(const struct leat_stream *s, const struct leat_file_rule *rule,
+				int step, const char *name, enum leat_use use);
 /* The step has ended: report what it has looked for otherwise than in a batch. */
 void leat_directories_step_over(struct leat_stream *s, int step);
 

@@ -20,6 +20,11 @@ void leat_fact_parents(struct leat_stream *s, struct leat_name_state *n, int ste
 			if (!leat_content_new(s, dir, -1, true))
 				return;
 			dir->content->old = dir->governed;
+			dir->content->left_over = step < 0;
+		}
+		if (dir->content->left_over && step >= 0) {
+			dir->content->left_over = false;
+			leat_touch(s, dir);
 		}
 		if (leat_name_produced_by(dir, step) && dir->content->old) {
 			dir->content->old = false;
@@ -91,6 +96,7 @@ int leat_fact_present(struct leat_stream *s, const struct leat_event *ev)
 	if (!c)
 		return -ENOMEM;
 	c->old = n->governed;
+	c->left_over = c->is_dir;
 	c->size_bytes = ev->length;
 	/* It was decided too early that it will never come. */
 	leat_name_advance(s, n, LEAT_FILE_EVENT_FOUND);

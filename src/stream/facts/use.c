@@ -2,6 +2,7 @@
 #include "stream/facts/use.h"
 #include "stream/conflicts/aliases.h"
 #include "stream/conflicts/declared.h"
+#include "stream/conflicts/directories.h"
 #include "stream/conflicts/order.h"
 #include "stream/conflicts/uses.h"
 #include "stream/state/names.h"
@@ -46,6 +47,8 @@ static int governed_use(struct leat_stream *s, const struct leat_event *ev,
 
 	if (n && ev->code == LEAT_USE_READ)
 		leat_alias_read(s, n, ev->step);
+	if (!rc && ev->flags & LEAT_EVF_DIR)
+		rc = leat_directory_use(s, ev, rule);
 	if (rc || (ev->flags & LEAT_EVF_DIR && ev->code < LEAT_USE_APPEND))
 		return rc;
 	if (goes_by_uses(s, rule, ev->step, ev->name, (enum leat_use)ev->code))
@@ -87,12 +90,16 @@ static bool is_read_by_link(const struct leat_stream *s, int step, const char *n
 	return n && leat_alias_is_early(s, n, step);
 }
 
-bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, enum leat_use use)
+bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, enum leat_use use,
+			     bool is_dir)
 {
 	const struct leat_file_rule *rule = leat_match(s->m, name);
 
 	if (step < 0 || !rule || rule->excluded)
 		return false;
+	if (is_dir && rule->declared && leat_rule_governs(s, rule) &&
+	    leat_directory_use_is_news(s, rule, step, name, use))
+		return true;
 	if (rule->declared && leat_rule_governs(s, rule))
 		return use != LEAT_USE_NEED &&
 		       (is_read_by_link(s, step, name, use) ||

@@ -59,7 +59,8 @@ static bool is_covered(const struct leat_content *c, const struct leat_question 
 /* A directory that is not in the place of something else. */
 static bool is_given_dir(const struct leat_name_state *n)
 {
-	return n->content && n->content->is_dir && !leat_name_is_replaced(n);
+	return n->content && n->content->is_dir && !n->content->left_over &&
+	       !leat_name_is_replaced(n);
 }
 
 static enum leat_answer resolve(enum verdict v, const struct leat_name_state *n,
@@ -109,14 +110,23 @@ int leat_directory_maker(const struct leat_stream *s, int step, const char *dir,
 	return -1;
 }
 
-/* A directory that only holds other steps' outputs: in a batch it would be there
- * once they ended. */
+/* Not there, or from before the run: who makes something in it may remove it first. */
+static bool is_unmade(const struct leat_name_state *n)
+{
+	return !n->content || n->content->left_over;
+}
+
+/* A directory that only holds other steps' outputs, or one that another step makes, too: in a batch
+ * it would be there once they ended. */
 static enum leat_answer decide_missing_directory(const struct leat_stream *s,
 						 const struct leat_name_state *n,
 						 const struct leat_question *q,
 						 struct leat_blocker *blocker)
 {
-	if (!n->rule->holds_outputs || (q->call != LEAT_CALL_OPEN && q->call != LEAT_CALL_LOOK))
+	bool holds_outputs = n->rule->holds_outputs ||
+			     (n->governed && leat_step_reads_below(s->m, q->step, n->text));
+
+	if (!holds_outputs || (q->call != LEAT_CALL_OPEN && q->call != LEAT_CALL_LOOK))
 		return LEAT_GO;
 	blocker->step = leat_directory_maker(s, q->step, n->text, q->call == LEAT_CALL_LOOK);
 	return blocker->step >= 0 ? LEAT_WAIT : LEAT_GO;
@@ -130,7 +140,7 @@ static enum leat_answer decide_both(const struct leat_stream *s, const struct le
 		return LEAT_FAILED;
 	if (!leat_state_is_final(n->state) && !leat_commit_others_done(s, n, q->step))
 		return LEAT_WAIT;
-	return n->content ? LEAT_GO : decide_missing_directory(s, n, q, blocker);
+	return is_unmade(n) ? decide_missing_directory(s, n, q, blocker) : LEAT_GO;
 }
 
 int leat_maker_before(const struct leat_stream *s, const struct leat_name_state *n, int step)
@@ -162,7 +172,7 @@ static enum leat_answer decide_producer(const struct leat_stream *s,
 	if (blocker->step >= 0)
 		return LEAT_WAIT;
 	if (q->call != LEAT_CALL_WRITE)
-		return n->content ? LEAT_GO : decide_missing_directory(s, n, q, blocker);
+		return is_unmade(n) ? decide_missing_directory(s, n, q, blocker) : LEAT_GO;
 	/* A staged step makes its files on disk. */
 	if (n->rule->storage == LEAT_STORAGE_FS)
 		blocker->step = leat_staged_before(s, q->step, n->rule->producers);
@@ -210,7 +220,7 @@ static enum leat_answer decide_undeclared(const struct leat_stream *s,
 	used = decide_used(s, n, q, blocker);
 	if (used != LEAT_GO)
 		return used;
-	if (!c)
+	if (is_unmade(n))
 		return decide_missing_directory(s, n, q, blocker);
 	if (c->is_dir || c->creator < 0 || !leat_is_strictly_upstream(s->m, c->creator, q->step))
 		return LEAT_GO;

@@ -70,7 +70,8 @@ static uint64_t hash_content(const struct leat_content *c)
 	const struct leat_pending *p;
 	uint64_t sum = 0;
 
-	put(&d, c->is_dir | c->old << 1 | c->broken << 2 | c->held << 3 | c->linked << 4);
+	put(&d, c->is_dir | c->old << 1 | c->broken << 2 | c->held << 3 | c->linked << 4 |
+			c->left_over << 5);
 	put(&d, (uint64_t)c->creator);
 	put(&d, c->writers);
 	put(&d, c->holds);

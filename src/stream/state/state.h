@@ -71,12 +71,14 @@ struct leat_process {
 /* A file or directory itself. Lives while a name or an open description refers to it. */
 struct leat_content {
 	bool is_dir;
-	bool old;    /* no producer of its name touched it: it was there before, or is foreign */
-	bool broken; /* the last close came from an abnormal death */
-	bool held;   /* until the actions of who wrote it pass it on */
-	bool shared; /* several steps write it, and report where */
-	bool warned; /* that lines of theirs may come in another order */
-	bool linked; /* it was given a second name */
+	bool old;       /* no producer of its name touched it: it was there before, or is foreign */
+	bool left_over; /* a directory from before the run, in which no step has made anything yet
+			 */
+	bool broken;    /* the last close came from an abnormal death */
+	bool held;      /* until the actions of who wrote it pass it on */
+	bool shared;    /* several steps write it, and report where */
+	bool warned;    /* that lines of theirs may come in another order */
+	bool linked;    /* it was given a second name */
 	bool alias_reported; /* that steps get in each other's way by two of its names */
 	int lost;    /* step that was over when a process of it was killed in writing; -1: none */
 	int creator; /* step, -1 unknown */
