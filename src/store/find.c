@@ -93,9 +93,25 @@ static void go_up(struct walk *w)
 	}
 	slash = strrchr(out->path, '/');
 	cut(w, slash ? (size_t)(slash - out->path) : 0);
-	if (w->missing)
-		w->missing--;
 	come_in(w);
+}
+
+/* As the kernel, which looks at each component, also at one that a ".." follows. What is missing
+ * outside it finds out itself. */
+static void stop_before_up(struct walk *w)
+{
+	struct leat_found *out = w->out;
+
+	if (out->outside) {
+		memmove(w->rest + 2, w->rest, strlen(w->rest) + 1);
+		memcpy(w->rest, "..", 2);
+		return;
+	}
+	for (; w->missing > 1; w->missing--)
+		cut(w, (size_t)(strrchr(out->path, '/') - out->path));
+	w->rest[0] = 0;
+	out->last = LEAT_LAST_NAME;
+	out->before_up = out->dir_wanted = true;
 }
 
 static int look_here(struct walk *w)
@@ -241,6 +257,10 @@ static int walk(struct walk *w)
 		last = w->rest[strspn(w->rest, "/")] == 0;
 		if (last && w->rest[0])
 			w->out->dir_wanted = true;
+		if (size == 2 && leat_is_dots(name) && w->missing) {
+			stop_before_up(w);
+			return 0;
+		}
 		if (leat_is_dots(name)) {
 			rc = search(w);
 			w->out->dir_wanted |= last;
@@ -276,7 +296,7 @@ static int finish(struct walk *w)
 		out->root = LEAT_ROOT_NONE;
 		return 0;
 	}
-	out->parent_missing = w->missing > (out->last == LEAT_LAST_NAME);
+	out->parent_missing = out->before_up || w->missing > (out->last == LEAT_LAST_NAME);
 	if (w->missing) {
 		out->root = LEAT_ROOT_NONE;
 		return 0;

@@ -62,6 +62,8 @@ struct leat_found {
 	bool dir_wanted;     /* it ends in "/" or "/." */
 	bool name_slash;     /* a "/" follows a last name, of its own or of the symlink it leads to,
 			      * whose directory exists: nothing can be made by it, whatever follows */
+	bool before_up; /* what follows goes up from it ("..") and it does not exist: `path` is its
+			 * name, and nothing can be found or made by the whole */
 	enum leat_last last;
 	enum leat_root root;      /* where it exists; NONE: it does not. For a
 				   * directory in both places, DISK */

@@ -2,6 +2,7 @@
 # Outputs whose names lead through symlinks, out of the workflow's directory or to another one in it.
 bats_require_minimum_version 1.5.0
 load helper
+load steps
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
@@ -405,4 +406,36 @@ linked='leat: violation: y was opened for writing by step make, and has another 
 	empty
 	run -125 --separate-stderr timeout 60 leat run --quiet flow.yaml
 	[[ $stderr == 'leat: violation: y2 was opened for writing by step make after its commit'* ]]
+}
+
+# What is behind a ".." is found from where a symlink leads to, and not at all from what is not there.
+goes_up() {
+	local look
+	for look in 'cat l/../x >o' '[ -e l/../k ] && echo yes >o || echo no >o' 'cp x l/../y; cat d/y >o; rm d/y'; do
+		begin
+		echo decoy | tee work/x >batch/x
+		step make '' '{filename: d/x}, {filename: d/k}, {filename: l}' <<<'sleep 0.2; mkdir -p d/e; echo 1 >d/x; echo >d/k; ln -s d/e l'
+		step use '{filename: l}, {filename: d/x}, {filename: d/k}' '{filename: o}' <<<"$look"
+		echo "$look"
+		run_both
+	done
+	begin
+	step make '' '{filename: x}, {filename: o}, {dirname: d}' <<-'END'
+		echo 1 >x; ln -s nowhere s; mkdir -p d/e; rm -r d/e
+		(echo >n/../y) || echo none >o
+		rm -f n/../x s/../x d/e/../../x; mkdir n/../z; mv x n/../z; mv n/../x z; ln -s x n/../z; ln x s/../z; touch n/../z
+		[ -e n/.. ] || echo none >>o
+	END
+	step use '{filename: x}, {dirname: d}' '{filename: p}' <<<'cat n/../x >p || cat d/e/../../x s/../x >p || cat n/m/../../x || ls n/.. >p || cat x >p'
+	run_both
+	begin
+	step make '' '{filename: x}, {filename: "o*"}' <<-'END'
+		echo 1 >x; mkdir -p d/e; cd d/e; rm -r ../../d/e
+		cat ../../x ./.././../x >../../o1; [ -e ../e ] || ls e/.. || cp ../../x ..//../o2; cd ../..; echo >o3
+	END
+	run_both
+}
+
+@test "a path goes up from a symlink that is still to come, from what is not there, and from where nothing is any more" {
+	each_way goes_up
 }

@@ -213,9 +213,23 @@ static void begin(struct leat_request *r, struct leat_conn *c, const struct leat
 	leat_found_init(&r->found);
 }
 
+/* Nothing is found or made by a path that goes up from what is not there. It is looked for, as the
+ * kernel would, and may be waited for. */
+static int look_before_up(struct leat_request *r, const void *msg)
+{
+	int rc = leat_uses_resolve(r);
+
+	if (!rc)
+		rc = leat_request_ask(r, LEAT_CALL_OPEN);
+	if (!rc && r->exists)
+		return leat_handle_resolve(r->c, msg);
+	return leat_request_fail(r, rc ? rc : -ENOENT);
+}
+
 int leat_handle_resolve(struct leat_conn *c, const void *msg)
 {
 	struct leat_request r;
+	struct leat_msg_resolve look;
 	const char *path = leat_wire_string(msg, sizeof(*r.in), 0);
 	int rc;
 
@@ -228,6 +242,11 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 		return leat_request_fail(&r, -EISDIR);
 	if (rc)
 		return leat_request_fail(&r, rc);
+	if (r.found.before_up) {
+		look = (struct leat_msg_resolve){
+			.h = r.in->h, .op = LEAT_OP_ACCESS, .no_wait = r.in->no_wait};
+		r.in = &look;
+	}
 	rc = leat_links_ask(c, &r.found, &r.file);
 	if (rc)
 		return leat_request_fail(&r, rc);
@@ -262,6 +281,8 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 		return leat_request_fail(&r, -EAGAIN);
 	if (r.file)
 		leat_move_forget(r.file);
+	if (r.found.before_up)
+		return look_before_up(&r, msg);
 	rc = leat_uses_resolve(&r);
 	if (rc)
 		return leat_request_fail(&r, rc);

@@ -75,6 +75,18 @@ static long drop_unreachable(char *name, long length)
 	return length - skip;
 }
 
+static long name_by_link(const char *link, char *out, size_t size)
+{
+	long n = raw(SYS_readlinkat, AT_FDCWD, link, out, size);
+
+	if (n < 0)
+		return n;
+	if ((size_t)n >= size)
+		return -ENAMETOOLONG;
+	out[n] = 0;
+	return drop_unreachable(out, n);
+}
+
 long leat_fd_name(int fd, char *out, size_t size)
 {
 	char link[LEAT_FD_PATH];
@@ -87,11 +99,12 @@ long leat_fd_name(int fd, char *out, size_t size)
 		return n < 0 ? (n == -ERANGE ? -ENAMETOOLONG : n) : drop_unreachable(out, n);
 	}
 	leat_fd_path(fd, link);
-	n = raw(SYS_readlinkat, AT_FDCWD, link, out, size);
-	if (n < 0)
-		return n;
-	if ((size_t)n >= size)
-		return -ENAMETOOLONG;
-	out[n] = 0;
-	return drop_unreachable(out, n);
+	return name_by_link(link, out, size);
+}
+
+long leat_fd_last_name(int fd, char *out, size_t size)
+{
+	long n = leat_fd_name(fd, out, size);
+
+	return n == -ENOENT && fd == AT_FDCWD ? name_by_link("/proc/self/cwd", out, size) : n;
 }

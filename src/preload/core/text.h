@@ -40,5 +40,8 @@ void leat_fd_path(int fd, char out[LEAT_FD_PATH]);
 /* The name the kernel has for a descriptor (or of /proc/self/cwd for AT_FDCWD),
  * "(unreachable)" cut off. Its length or -errno; -ENAMETOOLONG if it does not fit. */
 long leat_fd_name(int fd, char *out, size_t size);
+/* The same; of a working directory that was removed, as of a descriptor, with " (deleted)" behind
+ * it. */
+long leat_fd_last_name(int fd, char *out, size_t size);
 
 #endif

@@ -198,6 +198,31 @@ static bool is_removed(int dirfd, const char *name)
 	return raw(SYS_newfstatat, dirfd, "", &st, AT_EMPTY_PATH) == 0 && !st.st_nlink;
 }
 
+/* From a directory that was removed the kernel still goes up to where it was. Makes its `name` that
+ * of the directory reached by the dots that `path` begins with, and returns the rest; NULL: it is
+ * not left, and nothing is in it. */
+static const char *leave_removed(char *name, const char *path)
+{
+	bool left = false;
+	char *slash;
+	size_t dots;
+
+	*strrchr(name, ' ') = 0; /* "/t (deleted)" */
+	for (;; path += dots) {
+		while (*path == '/')
+			path++;
+		for (dots = 0; path[dots] == '.'; dots++)
+			;
+		if (!dots || dots > 2 || (path[dots] && path[dots] != '/'))
+			break;
+		slash = dots == 2 ? strrchr(name, '/') : NULL;
+		if (slash)
+			*slash = 0;
+		left = left || dots == 2;
+	}
+	return !left ? NULL : *path ? path : ".";
+}
+
 /* A path that starts in a directory inside. */
 static int find_from(struct leat_thread *t, int dirfd, const char *path, char *below)
 {
@@ -205,9 +230,13 @@ static int find_from(struct leat_thread *t, int dirfd, const char *path, char *b
 	const char *head;
 	int rc;
 
-	if (leat_fd_name(dirfd, t->name, sizeof(t->name)) < 0 ||
-	    (is_removed(dirfd, t->name) && !goes_up(path)))
+	if (leat_fd_last_name(dirfd, t->name, sizeof(t->name)) < 0)
 		return 0;
+	if (is_removed(dirfd, t->name)) {
+		path = goes_up(path) ? leave_removed(t->name, path) : NULL;
+		if (!path)
+			return 0;
+	}
 	head = leat_path_of_name(t->name);
 	/* Only the daemon knows the name of the store's directories, which may be below ours. */
 	if (!head || (!leat_handed_store() && leat_path_may_be_store(t->name))) {
@@ -345,7 +374,7 @@ void leat_path_init(void)
 {
 	char name[PATH_MAX];
 
-	if (leat_fd_name(AT_FDCWD, name, sizeof(name)) < 0)
+	if (leat_fd_last_name(AT_FDCWD, name, sizeof(name)) < 0)
 		return;
 	leat_path_moved(leat_path_of_name(name) || leat_path_may_be_store(name));
 }
