@@ -287,6 +287,41 @@ replace() {
 	rm -rf "$place"
 }
 
+# as_ordinary COMMAND... in a directory of that user's, `place`.
+as_ordinary() {
+	[ "$(id -u)" != 0 ] || { need setpriv; chown -R 65534:65534 "$place"; }
+	LEAT_RUNTIME_DIR=$place/runtime nobody "$@"
+}
+
+@test "as an ordinary user: modes that do not let it read its own files, and what the kernel refuses it" {
+	place=$(mktemp -d /tmp/leat-test.XXXXXX)
+	cd "$place"
+	mkdir work
+	cat >modes.yaml <<-'END'
+		name: modes
+		dir: work
+		permanent: ["**"]
+		tasks:
+		  - func: make
+		    exec: sh -c 'for m in 0 100 200 300 400; do echo $m >f$m; chmod $m f$m; done; mkdir d; echo 1 >d/1; chmod 555 d'
+		    outports: [{filename: "f*"}, {dirname: d}]
+		  - func: use
+		    exec: bash -c '(echo >d/new) || (echo >>d/other) || touch d/third || echo none >y'
+		    inports: [{dirname: d}]
+		    outports: [{filename: y}]
+	END
+	run as_ordinary leat run modes.yaml
+	echo "$output"
+	[ "$status" = 0 ]
+	[ "$(stat -c '%n %a' work/f* | paste -sd ' ')" = "work/f0 0 work/f100 100 work/f200 200 work/f300 300 work/f400 400" ]
+	chmod 600 work/f*
+	[ "$(cat work/f* | paste -sd ' ')" = "0 100 200 300 400" ]
+	[ "$(ls work/d) $(cat work/y)" = "1 none" ]
+	LEAT_RUNTIME_DIR=$place/runtime nothing_left
+	chmod 755 work/d
+	rm -rf "$place"
+}
+
 @test "a full disk" {
 	[ "$(id -u)" = 0 ] || skip "mounting a small file system needs root"
 	mkdir small

@@ -8,13 +8,11 @@
 #include <errno.h>
 #include <fcntl.h>
 
-/* `held` may be opened in one of two ways, or may be made so for a moment. */
+/* Who may not read `held`, but owns it, may for a moment. */
 static int open_held(int held, const struct stat *st)
 {
 	int fd = leat_beneath_reopen(held, O_RDONLY);
 
-	if (fd == -EACCES)
-		fd = leat_beneath_reopen(held, O_WRONLY);
 	if (fd == -EACCES && leat_beneath_chmod(held, (st->st_mode & 07777) | 0400) == 0) {
 		fd = leat_beneath_reopen(held, O_RDONLY);
 		leat_beneath_chmod(held, st->st_mode & 07777);

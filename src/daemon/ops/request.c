@@ -4,6 +4,7 @@
 #include "daemon/core/connections.h"
 #include "daemon/core/events.h"
 #include "daemon/files/descriptions.h"
+#include "daemon/core/user.h"
 #include "daemon/files/files.h"
 #include "daemon/files/publish_name.h"
 #include "daemon/files/states.h"
@@ -245,11 +246,29 @@ int leat_request_make_parents(struct leat_request *r, enum leat_root root)
 	return r->rule->excluded ? 0 : leat_request_file(r);
 }
 
+/* Is it a violation to make it? Not if the kernel will refuse that. */
+static int check_stranger(const struct leat_request *r, enum leat_root root)
+{
+	char dir[PATH_MAX];
+	const char *slash = strrchr(r->found.path, '/');
+	int length = slash ? (int)(slash - r->found.path) : 0;
+
+	if (!leat_rule_produced(r->d, r->rule) || leat_steps_has(r->rule->producers, r->c->step))
+		return 0;
+	snprintf(dir, sizeof(dir), "%.*s", length, r->found.path);
+	return leat_user_access(r->c->user, leat_tree_fd(r->d->tree, root), dir, W_OK | X_OK) ==
+			       -EACCES
+		       ? -EACCES
+		       : 0;
+}
+
 int leat_request_create(struct leat_request *r, enum leat_root root)
 {
 	unsigned violations = r->d->n_violations;
-	int rc = leat_request_make_parents(r, root);
+	int rc = check_stranger(r, root);
 
+	if (!rc)
+		rc = leat_request_make_parents(r, root);
 	if (rc || r->rule->excluded)
 		return rc;
 	r->file->reported = r->file->made = true;
