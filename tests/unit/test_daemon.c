@@ -67,7 +67,9 @@ static void test_commit_on_close(void **state)
 	assert_int_equal(read(g.fd, text, sizeof(text)), 5);
 	assert_string_equal(text, "hello");
 	close(g.fd);
-	peer_make(w, b, "out/../mid2", "x"); /* undeclared: on disk */
+	m = peer_resolve(b, LEAT_OP_OPEN, "none/../mid2", O_WRONLY | O_CREAT);
+	assert_int_equal(m->error, -ENOENT);
+	peer_make(w, b, "./mid2", "x"); /* undeclared: on disk */
 	world_check_disk(w, "mid2", "x");
 	world_check_disk(w, "mid", NULL);
 	peer_free(a);
