@@ -20,6 +20,7 @@ struct walk {
 	unsigned missing; /* trailing components of out->path that do not exist */
 	bool have_stat;   /* out->st and out->root describe out->path */
 	enum leat_find how;
+	bool spelt;
 	char rest[2 * PATH_MAX]; /* still to walk */
 	char next[2 * PATH_MAX]; /* scratch: rest behind a symlink */
 };
@@ -93,6 +94,8 @@ static void go_up(struct walk *w)
 	}
 	slash = strrchr(out->path, '/');
 	cut(w, slash ? (size_t)(slash - out->path) : 0);
+	if (w->missing)
+		w->missing--;
 	come_in(w);
 }
 
@@ -257,7 +260,7 @@ static int walk(struct walk *w)
 		last = w->rest[strspn(w->rest, "/")] == 0;
 		if (last && w->rest[0])
 			w->out->dir_wanted = true;
-		if (size == 2 && leat_is_dots(name) && w->missing) {
+		if (size == 2 && leat_is_dots(name) && w->missing && !w->spelt) {
 			stop_before_up(w);
 			return 0;
 		}
@@ -321,7 +324,8 @@ static int find(struct leat_tree *t, const char *path, enum leat_find how, struc
 	memset(&w, 0, offsetof(struct walk, rest));
 	w.t = t;
 	w.out = found;
-	w.how = how;
+	w.how = (enum leat_find)(how & ~LEAT_FIND_SPELT);
+	w.spelt = how & LEAT_FIND_SPELT;
 	strcpy(w.rest, path);
 	leat_found_init(found);
 	found->outside = path[0] == '/';

@@ -48,8 +48,9 @@ int leat_tree_fd(const struct leat_tree *t, enum leat_root root);
 enum leat_find {
 	LEAT_FIND_NOFOLLOW, /* left alone, unless a directory is wanted */
 	LEAT_FIND_FOLLOW,
-	LEAT_FIND_NAME, /* the name itself is to be made, moved or removed: left alone, and
-			 * whether it may be there, and what it may be, is the caller's affair */
+	LEAT_FIND_NAME,      /* the name itself is to be made, moved or removed: left alone, and
+			      * whether it may be there, and what it may be, is the caller's affair */
+	LEAT_FIND_SPELT = 4, /* with one of these: ".." after what is missing takes that back */
 };
 
 /* What the last component is. */

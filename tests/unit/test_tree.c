@@ -129,6 +129,8 @@ static const struct {
 	{"s/new", FOLLOW, 0, LEAT_ROOT_NONE, "s/new", false},
 	{"no/such/file", FOLLOW, 0, LEAT_ROOT_NONE, "no/such/file", true},
 	{"no/../d/f", FOLLOW, 0, LEAT_ROOT_NONE, "no", true},
+	{"no/../d/f", FOLLOW | LEAT_FIND_SPELT, 0, LEAT_ROOT_DISK, "d/f", false},
+	{"no/such/../x", FOLLOW | LEAT_FIND_SPELT, 0, LEAT_ROOT_NONE, "no/x", true},
 	{"no/such/../x", FOLLOW, 0, LEAT_ROOT_NONE, "no", true},
 	{"d/no/..", LEAVE, 0, LEAT_ROOT_NONE, "d/no", true},
 	{"ld/no/such/.././../x", NAME, 0, LEAT_ROOT_NONE, "d/no", true},

@@ -124,7 +124,7 @@ static void withdraw(struct leat_daemon *d, const struct leat_found *found)
 static int change(struct leat_change_request *r, const struct leat_msg_change *in, const char *a,
 		  const char *b)
 {
-	int rc = leat_user_find(r->c->user, r->d->tree, a, how_to_find(in), &r->from);
+	int rc = leat_private_find(r->c, a, how_to_find(in), &r->from);
 	bool two;
 
 	if (!rc)
@@ -158,7 +158,7 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 	default:
 		break;
 	}
-	rc = leat_user_find(r->c->user, r->d->tree, b, LEAT_FIND_NAME, &r->to);
+	rc = leat_private_find(r->c, b, LEAT_FIND_NAME, &r->to);
 	/* The kernel looks whether there are names before it looks how long they are. */
 	if (rc == -ENAMETOOLONG && in->change == LEAT_CHANGE_RENAME &&
 	    r->from.last != LEAT_LAST_NAME)

@@ -224,6 +224,17 @@ static int find(struct leat_conn *c, enum leat_find how, enum what what, struct 
 	return rc;
 }
 
+int leat_private_find(struct leat_conn *c, const char *path, enum leat_find how,
+		      struct leat_found *found)
+{
+	int rc = leat_user_find(c->user, c->d->tree, path, how, found);
+
+	if (rc || !found->before_up || !has_private(c) || !is_private(c, found->path))
+		return rc;
+	how = (enum leat_find)(how | LEAT_FIND_SPELT);
+	return leat_user_find(c->user, c->d->tree, path, how, found);
+}
+
 /* ---- RESOLVE ---- */
 
 static enum what what_of(const struct leat_request *r)

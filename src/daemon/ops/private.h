@@ -9,6 +9,10 @@
 #include "daemon/ops/request.h"
 #include "store/list.h"
 
+/* leat_user_find of what the program calls `path`. What only its step has is not found yet, so that
+ * a ".." after it is taken as it is spelt. */
+int leat_private_find(struct leat_conn *c, const char *path, enum leat_find how,
+		      struct leat_found *found);
 /* Make r->found what its step means by it. 0 or -errno. */
 int leat_private_resolve(struct leat_request *r);
 

@@ -237,7 +237,7 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 
 	if (!path || r.in->op >= sizeof(operations) / sizeof(*operations) || !operations[r.in->op])
 		return -EPROTO;
-	rc = leat_user_find(c->user, r.d->tree, path, leat_request_how(&r), &r.found);
+	rc = leat_private_find(c, path, leat_request_how(&r), &r.found);
 	if ((!rc || rc == -ENOTDIR || rc == -ELOOP) && !r.found.outside && makes_directory(&r))
 		return leat_request_fail(&r, -EISDIR);
 	if (rc)
