@@ -160,16 +160,33 @@ int leat_user_do(const struct leat_user *user, int (*call)(void *ctx), void *ctx
 	return rc ? rc : back(user, &own, call(ctx));
 }
 
-int leat_user_may_make(const struct leat_user *user, struct leat_tree *t, const char *path)
+static void put_parent(char dir[PATH_MAX], const char *path)
 {
 	const char *slash = strrchr(path, '/');
+
+	snprintf(dir, PATH_MAX, "%.*s", slash ? (int)(slash - path) : 0, path);
+}
+
+int leat_user_may_make_in(const struct leat_user *user, struct leat_tree *t, enum leat_root root,
+			  const char *path)
+{
+	char dir[PATH_MAX];
+
+	if (!user && !geteuid())
+		return 0;
+	put_parent(dir, path);
+	return leat_user_access(user, leat_tree_fd(t, root), dir, W_OK | X_OK);
+}
+
+int leat_user_may_make(const struct leat_user *user, struct leat_tree *t, const char *path)
+{
 	char dir[PATH_MAX];
 	enum leat_root root;
 	int rc;
 
 	if (!user && !geteuid())
 		return 0;
-	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) : 0, path);
+	put_parent(dir, path);
 	rc = leat_tree_look(t, dir, &root, NULL);
-	return rc ? rc : leat_user_access(user, leat_tree_fd(t, root), dir, W_OK | X_OK);
+	return rc ? rc : leat_user_may_make_in(user, t, root, path);
 }

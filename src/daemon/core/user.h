@@ -39,5 +39,8 @@ int leat_user_do(const struct leat_user *user, int (*call)(void *ctx), void *ctx
 
 /* May the user make, move and remove names in `path`'s directory? 0, -EACCES, or -errno. */
 int leat_user_may_make(const struct leat_user *user, struct leat_tree *t, const char *path);
+/* The same in that root: a directory in both may be shut in one of them only. */
+int leat_user_may_make_in(const struct leat_user *user, struct leat_tree *t, enum leat_root root,
+			  const char *path);
 
 #endif

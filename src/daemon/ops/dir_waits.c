@@ -6,14 +6,6 @@
 
 #include <errno.h>
 
-/* Are there outputs in it, for all that is known of it? */
-static bool holds_outputs(const struct leat_conn *c, const struct leat_file_rule *rule,
-			  const char *path)
-{
-	return rule->holds_outputs || (leat_rule_produced(c->d, rule) &&
-				       leat_step_reads_below(c->d->matcher, c->step, path));
-}
-
 /* A step that has declared the directory as an input waits until it is complete; if it is missing,
  * one that is to find other steps' files in it, or goes by whether it is there, until it is. */
 static bool may_await(const struct leat_conn *c, const struct leat_file_rule *rule,
@@ -23,7 +15,7 @@ static bool may_await(const struct leat_conn *c, const struct leat_file_rule *ru
 
 	if (leat_rule_is_input(c->d, rule, c->step))
 		return true;
-	return coming != LEAT_DIR_ENTERS && holds_outputs(c, rule, path) &&
+	return coming != LEAT_DIR_ENTERS &&
 	       (!leat_rule_produced(c->d, rule) || leat_steps_has(rule->producers, c->step)) &&
 	       leat_stream_awaits_directory(c->d->stream, c->step, path, looks);
 }
@@ -48,16 +40,13 @@ int leat_dir_await(struct leat_conn *c, const char *path, enum leat_dir_coming c
 	return rc == -ENOENT ? 0 : rc;
 }
 
-bool leat_dir_is_left_over(const struct leat_request *r)
-{
-	return r->is_dir && holds_outputs(r->c, r->rule, r->found.path) &&
-	       leat_stream_is_left_over(r->d->stream, r->c->step, r->found.path);
-}
-
 int leat_dir_await_left_over(struct leat_request *r)
 {
 	bool streams;
-	int rc = leat_request_file(r);
+	int rc;
 
+	if (!leat_stream_is_left_over(r->d->stream, r->c->step, r->found.path))
+		return 0;
+	rc = leat_request_file(r);
 	return rc ? rc : leat_ask_rules(r->c, r->file, LEAT_CALL_OPEN, 0, 0, &streams);
 }

@@ -17,10 +17,8 @@ enum leat_dir_coming {
 int leat_dir_await(struct leat_conn *c, const char *path, enum leat_dir_coming coming,
 		   struct leat_file **on);
 
-/* Is the directory that was found one from before the run, in which a step before is still to make
- * what this one reads? */
-bool leat_dir_is_left_over(const struct leat_request *r);
-/* The same answers; it is waited for on r->file. */
+/* The same of a directory that was found: it waits, on r->file, for one from before the run in
+ * which a step before is still to make what this one reads. */
 int leat_dir_await_left_over(struct leat_request *r);
 
 #endif

@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "daemon/core/connections.h"
 #include "daemon/core/events.h"
-#include "daemon/files/descriptions.h"
 #include "daemon/core/user.h"
+#include "daemon/files/descriptions.h"
 #include "daemon/files/files.h"
 #include "daemon/files/publish_name.h"
 #include "daemon/files/states.h"
@@ -249,17 +249,12 @@ int leat_request_make_parents(struct leat_request *r, enum leat_root root)
 /* Is it a violation to make it? Not if the kernel will refuse that. */
 static int check_stranger(const struct leat_request *r, enum leat_root root)
 {
-	char dir[PATH_MAX];
-	const char *slash = strrchr(r->found.path, '/');
-	int length = slash ? (int)(slash - r->found.path) : 0;
+	int rc;
 
 	if (!leat_rule_produced(r->d, r->rule) || leat_steps_has(r->rule->producers, r->c->step))
 		return 0;
-	snprintf(dir, sizeof(dir), "%.*s", length, r->found.path);
-	return leat_user_access(r->c->user, leat_tree_fd(r->d->tree, root), dir, W_OK | X_OK) ==
-			       -EACCES
-		       ? -EACCES
-		       : 0;
+	rc = leat_user_may_make_in(r->c->user, r->d->tree, root, r->found.path);
+	return rc == -EACCES ? rc : 0;
 }
 
 int leat_request_create(struct leat_request *r, enum leat_root root)

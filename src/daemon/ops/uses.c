@@ -236,7 +236,7 @@ static int await_place(struct leat_request *r, enum leat_use use)
 	bool is_below;
 	int rc = 0;
 
-	if (leat_dir_is_left_over(r))
+	if (r->is_dir)
 		return leat_dir_await_left_over(r);
 	if (!makes(r) && use == LEAT_USE_SEEK)
 		return leat_dir_await(r->c, r->found.path, LEAT_DIR_LOOKS_FOR_IT, &r->file);

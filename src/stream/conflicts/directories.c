@@ -122,28 +122,37 @@ static bool is_taken_away(enum leat_use use)
 	return use == LEAT_USE_REMOVE || use == LEAT_USE_MOVE || use == LEAT_USE_REPLACE;
 }
 
+static void report_taken_away(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_used *used = leat_used_find(s, ev->name);
+	struct leat_clash k = {.name = ev->name,
+			       .step = ev->step,
+			       .use = (enum leat_use)ev->code,
+			       .before = LEAT_USE_READ};
+
+	if (!used || used->uses->reported)
+		return;
+	k.other = leat_order_early(s, leat_used_set(s, used->uses, LEAT_READERS), NULL, ev->step);
+	if (k.other < 0)
+		return;
+	used->uses->reported = true;
+	leat_conflict_report(s, &k, LEAT_CONFLICT);
+}
+
 int leat_directory_use(struct leat_stream *s, const struct leat_event *ev,
 		       const struct leat_file_rule *rule)
 {
 	const enum leat_use use = (enum leat_use)ev->code;
-	const bool early = is_found_early(s, rule, ev->step, ev->name, use);
-	struct leat_used *used = early                ? leat_used_get(s, ev->name, NULL)
-				 : is_taken_away(use) ? leat_used_find(s, ev->name)
-						      : NULL;
-	struct leat_clash k = {
-		.name = ev->name, .step = ev->step, .use = use, .before = LEAT_USE_READ};
+	struct leat_used *used;
 
-	if (early && !used)
+	if (is_taken_away(use))
+		report_taken_away(s, ev);
+	if (!is_found_early(s, rule, ev->step, ev->name, use))
+		return 0;
+	used = leat_used_get(s, ev->name, NULL);
+	if (!used)
 		return -ENOMEM;
-	if (early)
-		leat_used_add(s, used->uses, LEAT_READERS, ev->step);
-	if (early || !used || used->uses->reported)
-		return 0;
-	k.other = leat_order_early(s, leat_used_set(s, used->uses, LEAT_READERS), NULL, ev->step);
-	if (k.other < 0)
-		return 0;
-	used->uses->reported = true;
-	leat_conflict_report(s, &k, LEAT_CONFLICT);
+	leat_used_add(s, used->uses, LEAT_READERS, ev->step);
 	return 0;
 }
 

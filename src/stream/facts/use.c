@@ -97,17 +97,14 @@ bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, 
 
 	if (step < 0 || !rule || rule->excluded)
 		return false;
-	if (is_dir && rule->declared && leat_rule_governs(s, rule) &&
-	    leat_directory_use_is_news(s, rule, step, name, use))
+	if (!leat_rule_governs(s, rule))
+		return leat_undeclared_is_news(s, step, name, use);
+	if (is_dir && leat_directory_use_is_news(s, rule, step, name, use))
 		return true;
-	if (rule->declared && leat_rule_governs(s, rule))
-		return use != LEAT_USE_NEED &&
-		       (is_read_by_link(s, step, name, use) ||
-			!leat_declared_allows(s, rule, step, use) ||
-			(is_look(use) && goes_by_uses(s, rule, step, name, use) &&
-			 leat_undeclared_is_news(s, step, name, use)) ||
-			leat_declared_look_is_news(s, rule, step, name, use) ||
-			(use == LEAT_USE_SEEK &&
-			 leat_declared_is_taken(s, leat_name_find(s, name), step)));
-	return leat_undeclared_is_news(s, step, name, use);
+	return use != LEAT_USE_NEED &&
+	       (is_read_by_link(s, step, name, use) || !leat_declared_allows(s, rule, step, use) ||
+		(is_look(use) && goes_by_uses(s, rule, step, name, use) &&
+		 leat_undeclared_is_news(s, step, name, use)) ||
+		leat_declared_look_is_news(s, rule, step, name, use) ||
+		(use == LEAT_USE_SEEK && leat_declared_is_taken(s, leat_name_find(s, name), step)));
 }

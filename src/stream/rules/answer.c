@@ -97,8 +97,19 @@ static enum leat_answer decide_consumer(const struct leat_stream *s,
 	return resolve(on_commit[q->call][n->state], n, q);
 }
 
+/* Are there outputs in the directory, for all that the step can know of it? */
+static bool holds_outputs(const struct leat_stream *s, int step, const char *dir)
+{
+	const struct leat_file_rule *rule = leat_match(s->m, dir);
+
+	return rule && (rule->holds_outputs ||
+			(leat_rule_governs(s, rule) && leat_step_reads_below(s->m, step, dir)));
+}
+
 int leat_directory_maker(const struct leat_stream *s, int step, const char *dir, bool looks)
 {
+	if (!holds_outputs(s, step, dir))
+		return -1;
 	/* Who only writes there would make it by itself, but goes by what it finds if it looks. */
 	if (!looks && leat_step_writes_below(s->m, step, dir) &&
 	    !leat_step_reads_below(s->m, step, dir))
@@ -123,10 +134,7 @@ static enum leat_answer decide_missing_directory(const struct leat_stream *s,
 						 const struct leat_question *q,
 						 struct leat_blocker *blocker)
 {
-	bool holds_outputs = n->rule->holds_outputs ||
-			     (n->governed && leat_step_reads_below(s->m, q->step, n->text));
-
-	if (!holds_outputs || (q->call != LEAT_CALL_OPEN && q->call != LEAT_CALL_LOOK))
+	if (q->call != LEAT_CALL_OPEN && q->call != LEAT_CALL_LOOK)
 		return LEAT_GO;
 	blocker->step = leat_directory_maker(s, q->step, n->text, q->call == LEAT_CALL_LOOK);
 	return blocker->step >= 0 ? LEAT_WAIT : LEAT_GO;

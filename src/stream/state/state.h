@@ -72,8 +72,7 @@ struct leat_process {
 struct leat_content {
 	bool is_dir;
 	bool old;       /* no producer of its name touched it: it was there before, or is foreign */
-	bool left_over; /* a directory from before the run, in which no step has made anything yet
-			 */
+	bool left_over; /* a directory from before the run; no step has made anything in it */
 	bool broken;    /* the last close came from an abnormal death */
 	bool held;      /* until the actions of who wrote it pass it on */
 	bool shared;    /* several steps write it, and report where */

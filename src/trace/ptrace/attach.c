@@ -36,14 +36,14 @@ static bool is_ours(pid_t tid)
 static int seize(pid_t tid)
 {
 	struct leat_pidstat stat;
-	int error;
+	bool ended;
 
 	if (ptrace(PTRACE_SEIZE, tid, 0, OPTIONS) == 0)
 		return 0;
-	error = errno;
-	if (error != EPERM || !leat_pidstat_read(tid, &stat))
-		return error == EPERM ? -ESRCH : -error;
-	return stat.state == 'Z' || stat.state == 'X' || is_ours(tid) ? -ESRCH : -EPERM;
+	if (errno != EPERM)
+		return -errno;
+	ended = !leat_pidstat_read(tid, &stat) || stat.state == 'Z' || stat.state == 'X';
+	return ended || is_ours(tid) ? -ESRCH : -EPERM;
 }
 
 static int attach_thread(struct tracer *t, struct process *p, pid_t tid, struct fdtab *fds)
