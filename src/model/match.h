@@ -118,7 +118,7 @@ bool leat_runs_before(const struct leat_matcher *m, int a, int b);
 bool leat_step_reads_below(const struct leat_matcher *m, int s, const char *dir);
 bool leat_step_writes_below(const struct leat_matcher *m, int s, const char *dir);
 /* The same for files that are to stay after the run (permanent). */
-bool leat_is_permanent_below(const struct leat_matcher *m, const char *dir);
+bool leat_is_permanent_below(struct leat_matcher *m, const char *dir);
 
 /* -1, nobody's step, is in no set. */
 static inline bool leat_steps_has(const uint64_t *set, int s)

@@ -342,20 +342,33 @@ int leat_persist_make_link(struct leat_persist *p, const struct leat_beneath *at
 	return rc;
 }
 
+/* Open directory `at` and bring it to disk by `sync`. 0 or -errno. */
+static int sync_dir(int at, int (*sync)(int fd))
+{
+	int fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = fd < 0 || (sync(fd) < 0 && errno != EINVAL && errno != ENOTSUP) ? -errno : 0;
+
+	leat_close(&fd);
+	return rc;
+}
+
+/* The directory that was written to has been removed, or something else has its name. */
+static bool is_gone(int rc)
+{
+	return rc == -ENOENT || rc == -ENOTDIR || rc == -ELOOP;
+}
+
 int leat_persist_sync_parent(int disk_fd, const char *path)
 {
 	struct leat_beneath at;
 	int rc = leat_beneath_find(disk_fd, path, &at);
-	int dir;
 
 	if (rc)
-		return rc;
-	dir = openat(at.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0 || (fsync(dir) < 0 && errno != EINVAL && errno != ENOTSUP))
-		rc = -errno;
-	leat_close(&dir);
+		return is_gone(rc) ? 0 : rc;
+	rc = sync_dir(at.dir, fsync);
 	leat_beneath_release(&at);
-	return rc;
+	/* Its owner may write it, but not read it. */
+	return rc == -EACCES ? sync_dir(disk_fd, syncfs) : rc;
 }
 
 /* By a descriptor of what was looked at: the name may have become another's. */

@@ -182,7 +182,7 @@ reach() {
 	grep -Eqx 'yes yes 711 0:0|no no 700 0:0' seen
 }
 
-# shut MODE: an ordinary user's step leaves its directories at that mode, before what is in them is saved.
+# shut COMMAND: an ordinary user's step gives its directories other modes by it, before what is in them is saved.
 shut() {
 	cat >flow.yaml <<-END
 		name: shut
@@ -190,7 +190,7 @@ shut() {
 		permanent: [d/out, d/sub/x, d/sub/deep/y, d/link, e/empty, last]
 		tasks:
 		  - func: one
-		    exec: bash -ec 'echo 1 >d/out; ln -s out d/link; mkdir -p d/sub/deep e/empty; echo 2 >d/sub/x; echo 3 >d/sub/deep/y; chmod -R $1 d e'
+		    exec: bash -ec 'echo 1 >d/out; ln -s out d/link; mkdir -p d/sub/deep e/empty; echo 2 >d/sub/x; echo 3 >d/sub/deep/y; $1'
 		    outports: [{filename: d/out}, {filename: d/link}, {filename: d/sub/x}, {filename: d/sub/deep/y}, {dirname: e/empty}]
 		  - func: two
 		    exec: bash -c 'cat d/out d/sub/x d/sub/deep/y >last'
@@ -211,7 +211,8 @@ shut() {
 }
 
 @test "what is in directories that their step has shut for writing is saved, as an ordinary user" {
-	shut a-w
+	shut 'chmod -R a-w d e'
 	grep -q '^./d/sub/deep dr-xr-xr-x $' seen
-	shut u-w,go=
+	shut 'chmod -R u-w,go= d e'
+	shut 'find d e -depth -type d -exec chmod 300 {} +'
 }

@@ -120,6 +120,29 @@ silent() {
 	[ "$(grep -c "violation: x was opened for writing by .* and then truncated by" <<<"$stderr")" = 1 ]
 }
 
+# gone FIRST WORDS: step two has made x, and has taken it away, when step one begins in its turn.
+gone() {
+	local take made='until [ -e ../made ]; do sleep 0.02; done'
+	for take in 'rm x' 'mv x xx'; do
+		two "$made; $1" "echo 1 >x; $take; touch ../made" '"[x]*"'
+		echo "$1, $take"
+		conflict "$2"
+		rm ../made
+		sed -i 's/exec: bash/exec: env LEAT_INTERCEPT=mount bash/' w.yaml
+		[ ! -c /dev/fuse ] || conflict "$2"
+	done
+}
+
+@test "made and taken away by one of them, and then made as something else by the other: named" {
+	gone 'ln -s y x' 'opened for writing by step two and then made as a link by step one'
+	gone 'mkfifo x' 'opened for writing by step two and then made .* by step one'
+	gone 'mkdir x' 'removed by step two and then made by step one'
+	# each has names of its own
+	two 'ln -s a xa; mkdir xb; rm -r xb; mkdir xb; echo 1 >x' 'ln -s b x1; rm x1; ln -s c x1; mkdir x2' '"x*"'
+	run -0 --separate-stderr leat run -q w.yaml
+	[[ $stderr != *violation* ]]
+}
+
 # ordered: the first of the two makes a token, too, and the second waits for it.
 ordered() {
 	sed -i -e '/one.sh/{n;s/]$/, {filename: token}]/}' -e '/two.sh/a\    inports: [{filename: token}]' w.yaml

@@ -225,6 +225,21 @@ later_reader() {
 	each_way later_reader
 }
 
+replaced_after_it_was_saved() {
+	local by
+	for by in 'echo f >d/s' 'ln -s ../o d/s'; do
+		begin
+		step make '' '{filename: "d/**", committed: on_close}' <<<"mkdir -p d/s; echo q >d/s/q; sleep 0.2; rm -rf d/s; $by"
+		echo "$by"
+		run_both
+		[ ! -s log ]
+	done
+}
+
+@test "something else comes in the place of a directory that had a permanent file" {
+	each_way replaced_after_it_was_saved
+}
+
 # That takes longer than the step that removes it.
 removed_while_it_is_saved() {
 	step make '' '{filename: "d/**"}, {filename: x}' <<<'mkdir d; yes | head -c 200M >d/a; echo x >x'
@@ -294,6 +309,34 @@ mode_after_the_close() {
 	timeout 60 leat run -q flow.yaml 2>log
 	cat log
 	grep -qx 'leat: warning: step make gives a, which is complete, mode 640: others have seen it with mode 644; set it before the file is closed, or by the umask' log
+}
+
+empty_directories() {
+	local outputs inputs made
+	for outputs in '{filename: x}, {filename: "d/*"}' '{filename: x}, {filename: "d/s/f*"}'; do
+		for inputs in '{filename: x}' '{filename: x}, {dirname: d}' '{filename: x}, {filename: "d/g*"}'; do
+			made=d/s
+			[ "$1" = permanent ] || made=d
+			begin
+			step make '' "$outputs" <<<"mkdir -p $made; echo 1 >x"
+			step use "$inputs" '{filename: o}' <<<'cat x >o'
+			# of the outputs those are permanent that nobody reads
+			[ "$1" = permanent ] || sed -i '/^permanent/d' flow.yaml
+			[ "$1" = permanent ] || [[ $inputs != *dirname* ]] || continue
+			echo "$outputs | $inputs"
+			timeout 60 leat run -q flow.yaml
+			[ -d work/$made ]
+		done
+	done
+}
+
+all_empty_directories() {
+	empty_directories permanent
+	empty_directories unread
+}
+
+@test "directories that are empty in the end are kept where files in them would be permanent" {
+	each_way all_empty_directories
 }
 
 @test "a complete file is given another mode after a step has examined it: named" {

@@ -117,7 +117,7 @@ void leat_files_sync_dirs(struct leat_daemon *d)
 	for (dir = d->files->dirty_dirs; dir; dir = dir->hh.next) {
 		int rc = leat_persist_sync_parent(d->disk_fd, dir->path);
 
-		if (rc && rc != -ENOENT)
+		if (rc)
 			leat_problem_add(d, rc, "cannot sync the directory of %s/%s: %s", d->dir,
 					 dir->path, strerror(-rc));
 	}

@@ -177,6 +177,14 @@ static enum leat_use use_of_open(const struct leat_request *r)
 	return flags & O_APPEND ? LEAT_USE_APPEND : LEAT_USE_WRITE;
 }
 
+/* Nobody writes a part of what a producer makes so. */
+static enum leat_use use_of_make(const struct leat_request *r)
+{
+	if (!leat_steps_has(r->rule->producers, r->c->step))
+		return LEAT_USE_CREATE;
+	return S_ISLNK(r->in->mode) ? LEAT_USE_LINK : LEAT_USE_REPLACE;
+}
+
 static enum leat_use use_of(const struct leat_request *r)
 {
 	bool missing = r->found.parent_missing;
@@ -187,7 +195,7 @@ static enum leat_use use_of(const struct leat_request *r)
 	case LEAT_OP_MKDIR:
 		return r->exists ? LEAT_USE_READ : missing ? LEAT_USE_SEEK : LEAT_USE_MKDIR;
 	case LEAT_OP_MAKE:
-		return r->exists ? LEAT_USE_READ : missing ? LEAT_USE_SEEK : LEAT_USE_CREATE;
+		return r->exists ? LEAT_USE_READ : missing ? LEAT_USE_SEEK : use_of_make(r);
 	case LEAT_OP_TRUNCATE:
 		return r->exists && !r->is_dir ? LEAT_USE_TRUNCATE : LEAT_USE_SEEK;
 	case LEAT_OP_CHDIR:

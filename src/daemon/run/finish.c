@@ -44,10 +44,10 @@ static bool is_passing(struct leat_daemon *d, const struct leat_file *f)
 	return f->adopted && f->made && leat_rule_produced(d, f->rule);
 }
 
-/* A directory that has no file in it, and that was declared only by what may come to be in it. */
+/* A directory that has no file in it, and is an output only by what may come to be in it. */
 static bool is_kept_empty(struct leat_daemon *d, const struct leat_file *f)
 {
-	return !f->rule->declared && !f->rule->excluded &&
+	return !leat_rule_produced(d, f->rule) && !f->rule->excluded &&
 	       (f->rule->permanent || leat_is_permanent_below(d->matcher, f->name));
 }
 

@@ -9,6 +9,10 @@ bool leat_name_is_made_by(const struct leat_name_state *n, int step);
 /* A name that is a declared output: may `step` use it so, without a word? */
 bool leat_declared_allows(const struct leat_stream *s, const struct leat_file_rule *rule, int step,
 			  enum leat_use use);
+/* Does it make a directory where a step without an order with it, or after it, has removed or
+ * replaced what it had made by that name? */
+bool leat_declared_makes_anew(const struct leat_stream *s, const struct leat_file_rule *rule,
+			      int step, const char *name, enum leat_use use);
 /* If not: find out whether it has done harm. 0 or -ENOMEM. */
 int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 		      const struct leat_file_rule *rule);

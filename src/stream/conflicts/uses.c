@@ -280,6 +280,13 @@ int leat_uses_remake(struct leat_stream *s, const char *name, int step, int *oth
 	return 0;
 }
 
+int leat_uses_remaker(const struct leat_stream *s, const char *name, int step)
+{
+	struct leat_used *n = leat_used_find(s, name);
+
+	return n ? leat_order_early(s, leat_used_set(s, n->uses, LEAT_WRITERS), NULL, step) : -1;
+}
+
 int leat_uses_mark_reported(struct leat_stream *s, const char *name, bool *before)
 {
 	struct leat_used *n = leat_used_get(s, name, NULL);

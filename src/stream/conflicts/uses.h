@@ -17,6 +17,9 @@ bool leat_undeclared_is_early(const struct leat_stream *s, int step, const char 
 /* `step` makes the file of that name anew. `other`: a step without an order with it, or after it,
  * that did so before, or -1. 0 or -ENOMEM. */
 int leat_uses_remake(struct leat_stream *s, const char *name, int step, int *other);
+/* A step without an order with `step`, or after it, that has removed or replaced the file of that
+ * name, or made it anew; -1: none. */
+int leat_uses_remaker(const struct leat_stream *s, const char *name, int step);
 /* A conflict of two producers of that name is about to be reported. `*before`: one was reported
  * before. 0 or -ENOMEM. */
 int leat_uses_mark_reported(struct leat_stream *s, const char *name, bool *before);
