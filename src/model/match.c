@@ -370,13 +370,18 @@ static bool step_touches_below(const struct leat_matcher *m, int s, const char *
 	return false;
 }
 
-/* Is a name that the pattern matches permanent? (In doubt no.) */
-static bool is_sample_permanent(struct leat_matcher *m, const char *pattern)
+/* Is a name that the entry matches permanent? An output is, too, if nobody reads it. */
+static bool is_permanent(struct leat_matcher *m, const struct leat_index_entry *e)
 {
-	char *name = leat_pattern_sample(pattern);
-	const struct leat_file_rule *rule = name ? leat_match(m, name) : NULL;
-	bool permanent = rule && rule->permanent;
+	const struct leat_file_rule *rule;
+	char *name;
+	bool permanent;
 
+	if (e->kind != LEAT_ENTRY_OUTPUT || !m->wf->permanent_unless_consumed)
+		return e->kind == LEAT_ENTRY_PERMANENT;
+	name = leat_pattern_sample(e->text);
+	rule = name ? leat_match(m, name) : NULL;
+	permanent = rule && rule->permanent;
 	free(name);
 	return permanent;
 }
@@ -385,14 +390,10 @@ bool leat_is_permanent_below(struct leat_matcher *m, const char *dir)
 {
 	for (size_t i = 0; i < m->index.n_entries; i++) {
 		const struct leat_index_entry *e = &m->index.entries[i];
-		/* An output that nobody reads may be, too. */
-		bool may_be = e->kind == LEAT_ENTRY_PERMANENT ||
-			      (e->kind == LEAT_ENTRY_OUTPUT && m->wf->permanent_unless_consumed);
 
-		if (may_be &&
-		    (leat_path_is_below(e->text, dir) ||
+		if ((leat_path_is_below(e->text, dir) ||
 		     (!e->spec.exact && leat_pattern_reaches_below(e->text, dir))) &&
-		    (e->kind == LEAT_ENTRY_PERMANENT || is_sample_permanent(m, e->text)))
+		    is_permanent(m, e))
 			return true;
 	}
 	return false;

@@ -49,7 +49,8 @@ int leat_persist_file(int top, const char *path, int in);
  * living one is at stays. Any thread. */
 void leat_persist_clean_stale(int dir);
 
-/* Sync the directory that holds `path`, so that its renames last. 0 or -errno. Any thread. */
+/* Sync the directory that holds `path`, if it is still there, so that its renames last. 0 or
+ * -errno. Any thread. */
 int leat_persist_sync_parent(int disk_fd, const char *path);
 
 /* Give `path` below `disk_fd` owner and times of `st` where they differ, and the mode of `st` and

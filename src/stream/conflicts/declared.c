@@ -331,11 +331,12 @@ bool leat_declared_allows(const struct leat_stream *s, const struct leat_file_ru
 	return leat_steps_has(rule->consumers, step);
 }
 
-bool leat_declared_makes_anew(const struct leat_stream *s, const struct leat_file_rule *rule,
-			      int step, const char *name, enum leat_use use)
+int leat_declared_remaker(const struct leat_stream *s, const struct leat_file_rule *rule, int step,
+			  const char *name, enum leat_use use)
 {
-	return use == LEAT_USE_MKDIR && leat_steps_has(rule->producers, step) &&
-	       has_others(s, rule->producers, step) && leat_uses_remaker(s, name, step) >= 0;
+	if (use != LEAT_USE_MKDIR || !leat_steps_has(rule->producers, step))
+		return -1;
+	return leat_uses_remaker(s, name, step);
 }
 
 int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
@@ -349,14 +350,15 @@ int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 
 	if ((k.use == LEAT_USE_SEEK || !allowed) && leat_declared_is_taken(s, n, ev->step))
 		return report_taken(s, n, ev->step, k.use);
-	if (leat_declared_makes_anew(s, rule, ev->step, ev->name, k.use)) {
-		k.other = leat_uses_remaker(s, ev->name, ev->step);
+	if ((n && n->versioned) || leat_name_has_versions(s, ev->name))
+		return 0;
+	k.other = leat_declared_remaker(s, rule, ev->step, ev->name, k.use);
+	if (k.other >= 0) {
 		k.before = LEAT_USE_REMOVE;
 		return report_once(s, &k, LEAT_CONFLICT);
 	}
 	/* Directories are made and looked at by several, to the same effect. */
-	if (allowed || (ev->flags & LEAT_EVF_DIR && k.use < LEAT_USE_APPEND) ||
-	    (n && n->versioned) || leat_name_has_versions(s, ev->name))
+	if (allowed || (ev->flags & LEAT_EVF_DIR && k.use < LEAT_USE_APPEND))
 		return 0;
 	if (leat_steps_has(rule->producers, ev->step))
 		return check_co_producer(s, n, rule, &k);

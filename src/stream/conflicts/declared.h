@@ -9,13 +9,13 @@ bool leat_name_is_made_by(const struct leat_name_state *n, int step);
 /* A name that is a declared output: may `step` use it so, without a word? */
 bool leat_declared_allows(const struct leat_stream *s, const struct leat_file_rule *rule, int step,
 			  enum leat_use use);
-/* Does it make a directory where a step without an order with it, or after it, has removed or
- * replaced what it had made by that name? */
-bool leat_declared_makes_anew(const struct leat_stream *s, const struct leat_file_rule *rule,
-			      int step, const char *name, enum leat_use use);
 /* If not: find out whether it has done harm. 0 or -ENOMEM. */
 int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 		      const struct leat_file_rule *rule);
+/* A producer makes a directory of that name: the step that has removed or replaced the file there,
+ * without an order with it, or after it; -1: none, or it is another use. */
+int leat_declared_remaker(const struct leat_stream *s, const struct leat_file_rule *rule, int step,
+			  const char *name, enum leat_use use);
 /* A producer looks for the file among other producers, before it makes it: what it then finds, or
  * misses, though in a batch it would not, is reported, at once or when that is made. 0 or -ENOMEM.
  */

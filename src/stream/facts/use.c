@@ -106,6 +106,6 @@ bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, 
 		(is_look(use) && goes_by_uses(s, rule, step, name, use) &&
 		 leat_undeclared_is_news(s, step, name, use)) ||
 		leat_declared_look_is_news(s, rule, step, name, use) ||
-		leat_declared_makes_anew(s, rule, step, name, use) ||
+		leat_declared_remaker(s, rule, step, name, use) >= 0 ||
 		(use == LEAT_USE_SEEK && leat_declared_is_taken(s, leat_name_find(s, name), step)));
 }
