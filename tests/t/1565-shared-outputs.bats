@@ -37,7 +37,7 @@ setup() {
 
 # two SCRIPT SCRIPT [OUTPUT]: a workflow of two steps without an order, which both make x.
 two() {
-	rm -f x xx y o/* ../made ../looked
+	rm -f x xx y o/* ../made ../looked ../gone
 	printf '%s\n' "$1" >one.sh
 	printf '%s\n' "$2" >two.sh
 	cat >w.yaml <<-END
@@ -246,6 +246,11 @@ ordered() {
 	two 'until [ -e ../looked ]; do sleep 0.02; done; echo 1 >x' '[ -e x ] && echo 2 >y; touch ../looked; exit 0' '"[xy]*"'
 	sed -i 's/bash two.sh/env LEAT_INTERCEPT=mount &/' w.yaml
 	conflict 'looked for by step two and then created by step one'
+	# So is what it found, also if that is gone by then.
+	two 'until [ -e ../made ]; do sleep 0.02; done; ln -s y x; touch ../looked; until [ -e ../gone ]; do sleep 0.02; done' \
+		'echo 1 >x; touch ../made; until [ -e ../looked ]; do sleep 0.02; done; rm x; touch ../gone' '"[x]*"'
+	sed -i 's/exec: bash/exec: env LEAT_INTERCEPT=mount bash/' w.yaml
+	conflict 'created by step two and then read by step one'
 }
 
 @test "one line of a log for each, a replay takes the same decisions" {

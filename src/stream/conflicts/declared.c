@@ -126,8 +126,8 @@ int leat_declared_look(struct leat_stream *s, const struct leat_event *ev,
 	used = leat_used_get(s, ev->name, NULL);
 	if (!used)
 		return -ENOMEM;
-	if (ev->code == LEAT_USE_SEEK)
-		leat_used_add(s, used->uses, LEAT_SEEKERS, ev->step);
+	leat_used_add(s, used->uses, ev->code == LEAT_USE_SEEK ? LEAT_SEEKERS : LEAT_FORERUNNERS,
+		      ev->step);
 	if (ev->flags & LEAT_EVF_INTACT) {
 		leat_used_add(s, used->uses, LEAT_GUESSERS, ev->step);
 		s->guessed = true;
@@ -146,7 +146,7 @@ bool leat_declared_look_is_news(const struct leat_stream *s, const struct leat_f
 	if (use == LEAT_USE_SEEK)
 		return !used || !leat_used_has(s, used->uses, LEAT_SEEKERS, step);
 	return use == LEAT_USE_READ && find_later_maker(s, n, rule, step) >= 0 &&
-	       !(used && leat_used_has(s, used->uses, LEAT_GUESSERS, step));
+	       !(used && leat_used_has(s, used->uses, LEAT_FORERUNNERS, step));
 }
 
 void leat_declared_opened(struct leat_stream *s, const struct leat_name_state *n, int step)
@@ -157,24 +157,48 @@ void leat_declared_opened(struct leat_stream *s, const struct leat_name_state *n
 		return;
 	leat_used_drop(s, used->uses, LEAT_SEEKERS, step);
 	leat_used_drop(s, used->uses, LEAT_GUESSERS, step);
+	leat_used_drop(s, used->uses, LEAT_FORERUNNERS, step);
+}
+
+/* Who made what the step has found, though it comes after it. That may be gone again. */
+static int find_forerun(const struct leat_stream *s, const struct leat_name_state *n, int step)
+{
+	int maker = n ? find_later_maker(s, n, n->rule, step) : -1;
+
+	return n && maker < 0 ? leat_uses_remaker(s, n->text, step) : maker;
+}
+
+/* Who made what the step has looked for in vain, though it comes before it. */
+static int find_missed(const struct leat_stream *s, const struct leat_name_state *n, int step)
+{
+	int maker = n && n->content && !n->content->is_dir ? n->content->creator : -1;
+
+	return maker >= 0 && leat_name_produced_by(n, maker) && ends_before(s, maker, step) ? maker
+											    : -1;
 }
 
 /* It has not made what it looked for, and so has gone by what it found. */
 static void judge_guess(struct leat_stream *s, struct leat_used *used, int step)
 {
 	const struct leat_name_state *n = leat_name_find(s, used->text);
-	const bool missed = leat_used_has(s, used->uses, LEAT_SEEKERS, step);
-	int maker = n && n->content && !n->content->is_dir ? n->content->creator : -1;
-	struct leat_clash k = {.name = used->text,
-			       .step = missed ? maker : step,
-			       .other = missed ? step : maker,
-			       .use = missed ? LEAT_USE_CREATE : LEAT_USE_READ,
-			       .before = missed ? LEAT_USE_SEEK : LEAT_USE_CREATE};
+	struct leat_clash found = {.name = used->text,
+				   .step = step,
+				   .other = -1,
+				   .use = LEAT_USE_READ,
+				   .before = LEAT_USE_CREATE},
+			  missed = {.name = used->text,
+				    .step = -1,
+				    .other = step,
+				    .use = LEAT_USE_CREATE,
+				    .before = LEAT_USE_SEEK};
 
+	if (leat_used_has(s, used->uses, LEAT_FORERUNNERS, step))
+		found.other = find_forerun(s, n, step);
+	if (leat_used_has(s, used->uses, LEAT_SEEKERS, step))
+		missed.step = find_missed(s, n, step);
 	leat_used_drop(s, used->uses, LEAT_GUESSERS, step);
-	if (maker >= 0 && leat_name_produced_by(n, maker) &&
-	    ends_before(s, missed ? maker : step, missed ? step : maker) &&
-	    report_once(s, &k, LEAT_CONFLICT))
+	if ((found.other >= 0 && report_once(s, &found, LEAT_CONFLICT)) ||
+	    (missed.step >= 0 && report_once(s, &missed, LEAT_CONFLICT)))
 		s->error = -ENOMEM;
 }
 

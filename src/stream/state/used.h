@@ -16,7 +16,8 @@ enum leat_who {
 	LEAT_TRIERS,    /* would have made the directory, but it was there */
 	LEAT_MISTAKERS, /* looked for it before, or found it after another step made it too early */
 	LEAT_GUESSERS,  /* looked for it, perhaps only to make it: among its producers */
-	LEAT_PASSERS,   /* MISTAKERS that were perhaps only on their way through the directory */
+	LEAT_FORERUNNERS, /* GUESSERS that found what a producer after them had made */
+	LEAT_PASSERS,     /* MISTAKERS that were perhaps only on their way through the directory */
 	LEAT_OWNERS,
 	LEAT_LINKERS, /* owners, of a symlink or of another name of a file */
 	LEAT_FINDERS,
