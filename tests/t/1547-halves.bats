@@ -216,3 +216,25 @@ shut() {
 	shut 'chmod -R u-w,go= d e'
 	shut 'find d e -depth -type d -exec chmod 300 {} +'
 }
+
+@test "what is in a directory that nobody may enter is not lost without a word, as an ordinary user" {
+	local mode
+	for mode in 000 600; do
+		cat >flow.yaml <<-END
+			name: shut
+			dir: work
+			permanent: ["**"]
+			tasks:
+			  - func: one
+			    exec: bash -c 'mkdir d; echo 1 >d/out; chmod $mode d'
+			    outports: [{filename: "d/*"}]
+		END
+		chmod -R u+rwx work
+		rm -rf work
+		mkdir work
+		[ "$(id -u)" != 0 ] || chown -R 65534:65534 "$open"
+		LEAT_STATE_DIR=$open/state run -125 --separate-stderr nobody timeout 60 leat run flow.yaml
+		# shellcheck disable=SC2154 # run sets it
+		grep -q '^leat: cannot write .*/work/d/out: Permission denied$' <<<"$stderr"
+	done
+}

@@ -241,6 +241,17 @@ static int take_source(struct leat_job *j, enum leat_root root, const struct lea
 	return j->in < 0 ? j->in : 0;
 }
 
+/* The file in the store, or what was spilled of it. 0, -ENOENT, or -EACCES: leat may not enter a
+ * directory above it. */
+static int find_ours(struct leat_daemon *d, const char *path, enum leat_root *root, struct stat *st)
+{
+	if (leat_tree_has_ours(d->tree, path, root, st))
+		return 0;
+	return leat_beneath_stat(leat_tree_fd(d->tree, LEAT_ROOT_STORE), path, st) == -EACCES
+		       ? -EACCES
+		       : -ENOENT;
+}
+
 /* What the job needs of the store is taken now: names may change later. */
 static int prepare(struct leat_job *j)
 {
@@ -248,10 +259,10 @@ static int prepare(struct leat_job *j)
 	struct leat_beneath from;
 	enum leat_root root;
 	struct stat st;
-	int rc;
+	int rc = find_ours(d, j->path, &root, &st);
 
-	if (!leat_tree_has_ours(d->tree, j->path, &root, &st))
-		return -ENOENT;
+	if (rc)
+		return rc;
 	rc = leat_tree_make_parents(d->tree, LEAT_ROOT_DISK, j->path);
 	if (!rc)
 		rc = leat_tree_hold_parent(d->tree, LEAT_ROOT_DISK, j->path, &j->at);
@@ -331,6 +342,7 @@ void leat_file_persist(struct leat_daemon *d, struct leat_file *f)
 	enum leat_root root;
 	struct leat_job *j;
 	struct stat st;
+	int rc;
 
 	/* Of versions only the last counts, which nobody knows before the end. */
 	if (f->dirty || (f->versioned && !leat_daemon_phase_saves(d->phase)))
@@ -339,8 +351,10 @@ void leat_file_persist(struct leat_daemon *d, struct leat_file *f)
 		f->save_error = EIO;
 		return;
 	}
-	if (!leat_tree_has_ours(d->tree, f->name, &root, &st) ||
-	    !(S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) || is_saved(d, f, &st))
+	rc = find_ours(d, f->name, &root, &st);
+	if (rc == -EACCES && f->save_error != EACCES)
+		failed(d, f, rc);
+	if (rc || !(S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) || is_saved(d, f, &st))
 		return;
 	if (f->saving) {
 		f->dirty = true; /* again, once the job is done */
