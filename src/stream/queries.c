@@ -162,11 +162,11 @@ bool leat_stream_is_dir(const struct leat_stream *s, const char *name)
 	return n && leat_name_is_dir(n);
 }
 
-bool leat_stream_awaits_maker(const struct leat_stream *s, int step, const char *name)
+int leat_stream_maker_before(const struct leat_stream *s, int step, const char *name, bool looks)
 {
 	const struct leat_name_state *n = step < 0 ? NULL : leat_name_find(s, name);
 
-	return n && leat_maker_before(s, n, step) >= 0;
+	return n ? leat_maker_before(s, n, step, looks) : -1;
 }
 
 bool leat_stream_awaits_directory(const struct leat_stream *s, int step, const char *dir,

@@ -249,8 +249,9 @@ void leat_stream_each_below(const struct leat_stream *s, const char *dir,
 
 /* Is `name` a directory, as far as was reported? */
 bool leat_stream_is_dir(const struct leat_stream *s, const char *name);
-/* Does the producer `step` wait for another one that comes before it, and is still at the file? */
-bool leat_stream_awaits_maker(const struct leat_stream *s, int step, const char *name);
+/* Another producer for which the producer `step` waits, since it comes before it, and is still at
+ * the file; -1: none. `looks`: it goes by what it finds there. */
+int leat_stream_maker_before(const struct leat_stream *s, int step, const char *name, bool looks);
 
 /* If there is no `dir` yet: is it one that a step before `step` is still to make, for files that
  * `step` reads, or so that `step`, which `looks` whether it is there, finds it? */

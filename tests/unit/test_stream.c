@@ -761,7 +761,22 @@ static const struct scenario scenarios[] = {
 	 "start A;start B\n"
 	 "? B open x go\n"
 	 "creat A x 1\n"
-	 "? B open x go\n? B look x go\n? A read x 0 9 go"},
+	 "? B write x go\n? A open x go\n? A read x 0 9 go"},
+	{"roles: a producer waits for one that the batch runs before, and reads what that has made",
+	 AB_TO_C(""),
+	 "start A;start B;creat A x 1\n"
+	 "? B look x wait\n"
+	 "wait B open x;close 1 4\n"
+	 "= x=produced\n"
+	 "? B open x wait\n"
+	 "end A\n"
+	 "= !x\n"
+	 "? B open x go\n? B look x go"},
+	{"roles: and also if it has a part of it; what it has made alone is its own", AB_TO_C(""),
+	 "start A;start B;creat B x 1\n"
+	 "? B open x go\n? A open x go\n"
+	 "open A x 2\n"
+	 "? B open x wait\n? B write x go\n? A open x go"},
 	{"roles: both waits for the other producers, and downstream for it",
 	 "step A\nout x\nstep B\nin x\nout x\nstep C\nin x\n",
 	 "start A;start B;start C;wait B open x;wait C open x;creat A x 1;close 1 4\n"

@@ -23,7 +23,11 @@ void leat_conn_made(struct leat_conn *c)
 	struct stat st;
 
 	c->making = NULL;
-	if (!f || f->retired || leat_tree_look(c->d->tree, f->name, &root, &st))
+	if (!f)
+		return;
+	f->maker = NULL;
+	leat_shm_file_update(leat_file_shm(c->d, f), 0, 0);
+	if (f->retired || leat_tree_look(c->d->tree, f->name, &root, &st))
 		return;
 	if (!S_ISDIR(st.st_mode))
 		leat_file_note_root(c->d, f, root);

@@ -99,6 +99,8 @@ static int new_name(struct leat_request *r, enum leat_root root, unsigned event_
 		return leat_request_fail(r, rc);
 	/* Told once it is there: whoever the news wakes looks for it at once. */
 	r->c->making = r->file;
+	if (r->file)
+		r->file->maker = r->c;
 	r->c->making_flags = event_flags;
 	return leat_request_go(r);
 }
@@ -277,7 +279,7 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 		rc = call_actions(&r);
 	if (rc)
 		return leat_request_fail(&r, rc);
-	if (r.file && leat_move_is_live(r.file))
+	if (r.file && (leat_move_is_live(r.file) || (r.file->maker && r.file->maker != c)))
 		return leat_request_fail(&r, -EAGAIN);
 	if (r.file)
 		leat_move_forget(r.file);

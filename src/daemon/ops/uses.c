@@ -9,6 +9,7 @@
 #include "daemon/files/states.h"
 #include "daemon/ops/change_request.h"
 #include "daemon/ops/dir_waits.h"
+#include "daemon/ops/earlier.h"
 #include "daemon/ops/request.h"
 #include "daemon/ops/rules.h"
 #include "daemon/run/glimpses.h"
@@ -54,14 +55,19 @@ int leat_uses_report(struct leat_conn *c, const struct leat_use_report *report, 
 	return rc ? rc : is_fatal(c->d, violations) ? -EIO : 0;
 }
 
+/* The kernel asks a mount for a name before it has that open or make the file. */
+static bool guesses(const struct leat_conn *c, enum leat_use use)
+{
+	return c->proc && c->proc->mount && use < LEAT_USE_NEED;
+}
+
 /* `type`, as in a mode: what is there, or is made. `other`: the name of the same file that LINK is
  * given. 0 or -EIO. */
 static int report_use(struct leat_conn *c, const char *name, enum leat_use use, mode_t type,
 		      const char *other)
 {
-	/* The kernel asks a mount for a name before it has that open or make the file. */
-	const bool guesses = c->proc && c->proc->mount && use < LEAT_USE_NEED;
-	const unsigned flags = leat_event_use_flags(use, type) | (guesses ? LEAT_EVF_INTACT : 0);
+	const unsigned flags =
+		leat_event_use_flags(use, type) | (guesses(c, use) ? LEAT_EVF_INTACT : 0);
 
 	if (is_nobodys(c, name))
 		return 0;
@@ -130,25 +136,6 @@ static bool awaits_others(const struct leat_conn *c, const char *name,
 	       !leat_stream_visible(c->d->stream, c->step, name);
 }
 
-/* A step that comes before has the output open: its close is waited for. */
-static int await_holder(struct leat_conn *c, struct leat_file *f, bool changes)
-{
-	struct leat_daemon *d = c->d;
-	int holder = leat_stream_held(d->stream, c->step, f->name, changes);
-	bool streams;
-	int rc = leat_ask_rules(c, f, changes ? LEAT_CALL_WRITE : LEAT_CALL_OPEN, 0, 0, &streams);
-
-	if (rc == -EAGAIN && holder >= 0 && !f->held_reported) {
-		f->held_reported = true;
-		leat_problem_add(d, 0,
-				 "step %s waits before it %s %s: step %s, which in a batch ends "
-				 "before, has it open",
-				 d->wf->steps[c->step].name, changes ? "changes" : "reads", f->name,
-				 d->wf->steps[holder].name);
-	}
-	return rc;
-}
-
 /* ---- RESOLVE ---- */
 
 /* Does the call make a file, or would it? */
@@ -211,31 +198,6 @@ static bool is_unnamed(const struct leat_request *r)
 	return r->in->op == LEAT_OP_OPEN && (r->in->flags & O_TMPFILE) == O_TMPFILE;
 }
 
-/* What a staged step does with the name nobody sees: its end is waited for. */
-static int await_staged(struct leat_request *r, enum leat_use use)
-{
-	bool streams, changes = use >= LEAT_USE_APPEND || (use == LEAT_USE_MKDIR && !r->exists) ||
-				(r->in->op == LEAT_OP_META && r->exists);
-	int rc;
-
-	if (!changes ||
-	    (leat_rule_produced(r->d, r->rule) && r->rule->storage != LEAT_STORAGE_FS) ||
-	    leat_stream_unseen(r->d->stream, r->c->step, r->found.path) < 0)
-		return 0;
-	rc = leat_request_file(r);
-	return rc ? rc : leat_ask_rules(r->c, r->file, LEAT_CALL_WRITE, 0, 0, &streams);
-}
-
-static int await_close(struct leat_request *r, enum leat_use use)
-{
-	int rc;
-
-	if (leat_stream_held(r->d->stream, r->c->step, r->found.path, use >= LEAT_USE_APPEND) < 0)
-		return 0;
-	rc = leat_request_file(r);
-	return rc ? rc : await_holder(r->c, r->file, use >= LEAT_USE_APPEND);
-}
-
 /* Directories that are there in a batch: to look for something in, or to make something in. One
  * that is made once more is then that of the step that comes first, with the mode that it gives. */
 static int await_place(struct leat_request *r, enum leat_use use)
@@ -287,6 +249,20 @@ static mode_t type_of(const struct leat_request *r)
 	return r->in->op == LEAT_OP_MAKE ? (mode_t)r->in->mode : 0;
 }
 
+static int report_found(const struct leat_request *r, enum leat_use use)
+{
+	/* Who opens a file to read it means that, behind a mount, too. */
+	const bool reads = r->in->op == LEAT_OP_OPEN && use == LEAT_USE_READ &&
+			   S_ISREG(r->found.st.st_mode) && (r->in->flags & O_ACCMODE) == O_RDONLY;
+	const struct leat_use_report report = {
+		.name = r->found.path,
+		.use = use,
+		.flags = leat_event_use_flags(use, type_of(r)) |
+			 (guesses(r->c, use) && !reads ? LEAT_EVF_INTACT : 0)};
+
+	return leat_uses_report(r->c, &report, false);
+}
+
 int leat_uses_resolve(struct leat_request *r)
 {
 	enum leat_use use = use_of(r);
@@ -295,12 +271,9 @@ int leat_uses_resolve(struct leat_request *r)
 
 	if (is_nobodys(r->c, name) || r->rule->excluded || is_unnamed(r))
 		return 0;
-	rc = await_staged(r, use);
+	rc = leat_earlier_await(r, use);
 	if (!rc)
-		rc = await_close(r, use);
-	if (rc)
-		return rc;
-	rc = await_place(r, use);
+		rc = await_place(r, use);
 	if (rc)
 		return rc;
 	if (awaits_others(r->c, name, r->rule))
@@ -308,7 +281,7 @@ int leat_uses_resolve(struct leat_request *r)
 	if (r->exists && goes_by_uses(r->c, name, r->rule) &&
 	    leat_stream_holder(r->d->stream, r->c->step, name, use >= LEAT_USE_APPEND) >= 0)
 		return leat_request_file(r); /* the rules will have it wait */
-	rc = report_use(r->c, name, use, type_of(r), NULL);
+	rc = report_found(r, use);
 	return rc ? rc : report_mistaken(r);
 }
 
@@ -319,10 +292,6 @@ static int ask(struct leat_change_request *r, const char *name, const struct lea
 {
 	struct leat_daemon *d = r->d;
 
-	if (leat_stream_held(d->stream, r->c->step, name, true) >= 0) {
-		r->on = leat_file_get(d, name);
-		return r->on ? await_holder(r->c, r->on, true) : -ENFILE;
-	}
 	if (!awaits_others(r->c, name, rule) &&
 	    (!goes_by_uses(r->c, name, rule) ||
 	     leat_stream_holder(d->stream, r->c->step, name, true) < 0))
@@ -342,7 +311,9 @@ static int change_name(struct leat_change_request *r, const struct leat_found *f
 	if (found->outside || is_nobodys(r->c, found->path))
 		return 0;
 	rule = leat_match(r->d->matcher, found->path);
-	if (rule && !rule->excluded && use >= LEAT_USE_APPEND)
+	if (rule && !rule->excluded)
+		rc = leat_earlier_await_change(r, found->path, use);
+	if (!rc && rule && !rule->excluded && use >= LEAT_USE_APPEND)
 		rc = ask(r, found->path, rule);
 	return rc ? rc : report_use(r->c, found->path, use, type, other);
 }

@@ -72,23 +72,66 @@ static int check_co_producer(struct leat_stream *s, const struct leat_name_state
 
 /* ---- co-producers that look before they make it ---- */
 
-/* Does `a` end in a batch before `b` begins? Without an order that goes by how the batch is run. */
-static bool ends_before(const struct leat_stream *s, int a, int b)
+/* May what it finds there depend on the other producers? One that reads it, too, waits for them. */
+static bool is_one_of_several(const struct leat_stream *s, const struct leat_name_state *n,
+			      const struct leat_file_rule *rule, int step, const char *name)
 {
-	enum leat_order order = leat_order_of(s, a, b);
-
-	return order == LEAT_BEFORE || (order == LEAT_NO_ORDER && leat_runs_before(s->m, a, b));
+	return has_others(s, rule->producers, step) &&
+	       leat_rule_role(s, step, rule) == LEAT_ROLE_PRODUCER && !(n && n->versioned) &&
+	       !leat_name_has_versions(s, name);
 }
 
-/* Does the step go by whether another producer has made the file? One that reads it, too, waits for
- * the others; one that has made it knows. */
+/* Does the step go by whether another producer has made the file? One that has made it knows. */
 static bool looks_for_others(const struct leat_stream *s, const struct leat_name_state *n,
 			     const struct leat_file_rule *rule, int step, const char *name)
 {
-	return has_others(s, rule->producers, step) &&
-	       leat_rule_role(s, step, rule) == LEAT_ROLE_PRODUCER &&
-	       !leat_name_is_made_by(n, step) && !(n && n->versioned) &&
-	       !leat_name_has_versions(s, name);
+	return !leat_name_is_made_by(n, step) && is_one_of_several(s, n, rule, step, name);
+}
+
+/* Does it know only its own part of the file, to which another one, which a batch runs before, may
+ * still come? Who has a part already is waited for. */
+static bool looks_at_part(const struct leat_stream *s, const struct leat_name_state *n,
+			  const struct leat_file_rule *rule, int step, const char *name)
+{
+	if (!leat_name_is_made_by(n, step) || !is_one_of_several(s, n, rule, step, name))
+		return false;
+	for (int o = leat_steps_next(rule->producers, 0, s->n_steps); o < s->n_steps;
+	     o = leat_steps_next(rule->producers, o + 1, s->n_steps))
+		if (leat_order_ends_before(s, o, step) && !leat_step_is_over(&s->steps[o]))
+			return true;
+	return false;
+}
+
+static int note_partaker(struct leat_stream *s, const struct leat_event *ev)
+{
+	struct leat_used *used;
+
+	/* Behind a mount that may be the beginning of an open to write. */
+	if (ev->code != LEAT_USE_READ || ev->flags & LEAT_EVF_INTACT)
+		return 0;
+	used = leat_used_get(s, ev->name, NULL);
+	if (!used)
+		return -ENOMEM;
+	leat_used_add(s, used->uses, LEAT_PARTAKERS, ev->step);
+	return 0;
+}
+
+/* Who has looked at its own part of it, but in a batch would have found that of `step`, too? */
+static int check_partakers(struct leat_stream *s, struct leat_used *used,
+			   const struct leat_name_state *n, int step)
+{
+	const uint64_t *partakers = leat_used_set(s, used->uses, LEAT_PARTAKERS);
+	struct leat_clash k = {
+		.name = n->text, .step = step, .use = LEAT_USE_WRITE, .before = LEAT_USE_READ};
+
+	for (int o = leat_steps_next(partakers, 0, s->n_steps); o < s->n_steps;
+	     o = leat_steps_next(partakers, o + 1, s->n_steps)) {
+		if (!leat_name_is_made_by(n, o) || !leat_order_ends_before(s, step, o))
+			continue;
+		k.other = o;
+		return report_once(s, &k, LEAT_CONFLICT);
+	}
+	return 0;
 }
 
 /* Who made the file that is there, but in a batch begins after `step` ends; -1: nobody. */
@@ -97,7 +140,8 @@ static int find_later_maker(const struct leat_stream *s, const struct leat_name_
 {
 	int maker = n && n->content && !n->content->is_dir ? n->content->creator : -1;
 
-	return maker >= 0 && leat_steps_has(rule->producers, maker) && ends_before(s, step, maker)
+	return maker >= 0 && leat_steps_has(rule->producers, maker) &&
+			       leat_order_ends_before(s, step, maker)
 		       ? maker
 		       : -1;
 }
@@ -112,6 +156,8 @@ int leat_declared_look(struct leat_stream *s, const struct leat_event *ev,
 			       .before = LEAT_USE_CREATE};
 	struct leat_used *used;
 
+	if (looks_at_part(s, n, rule, ev->step, ev->name))
+		return note_partaker(s, ev);
 	if (!looks_for_others(s, n, rule, ev->step, ev->name))
 		return 0;
 	if (ev->code == LEAT_USE_READ) {
@@ -141,7 +187,11 @@ bool leat_declared_look_is_news(const struct leat_stream *s, const struct leat_f
 	const struct leat_name_state *n = leat_name_find(s, name);
 	const struct leat_used *used = leat_used_find(s, name);
 
-	if ((used && used->uses->reported) || !looks_for_others(s, n, rule, step, name))
+	if (used && used->uses->reported)
+		return false;
+	if (use == LEAT_USE_READ && looks_at_part(s, n, rule, step, name))
+		return !used || !leat_used_has(s, used->uses, LEAT_PARTAKERS, step);
+	if (!looks_for_others(s, n, rule, step, name))
 		return false;
 	if (use == LEAT_USE_SEEK)
 		return !used || !leat_used_has(s, used->uses, LEAT_SEEKERS, step);
@@ -158,6 +208,8 @@ void leat_declared_opened(struct leat_stream *s, const struct leat_name_state *n
 	leat_used_drop(s, used->uses, LEAT_SEEKERS, step);
 	leat_used_drop(s, used->uses, LEAT_GUESSERS, step);
 	leat_used_drop(s, used->uses, LEAT_FORERUNNERS, step);
+	if (check_partakers(s, used, n, step))
+		s->error = -ENOMEM;
 }
 
 /* Who made what the step has found, though it comes after it. That may be gone again. */
@@ -173,8 +225,10 @@ static int find_missed(const struct leat_stream *s, const struct leat_name_state
 {
 	int maker = n && n->content && !n->content->is_dir ? n->content->creator : -1;
 
-	return maker >= 0 && leat_name_produced_by(n, maker) && ends_before(s, maker, step) ? maker
-											    : -1;
+	return maker >= 0 && leat_name_produced_by(n, maker) &&
+			       leat_order_ends_before(s, maker, step)
+		       ? maker
+		       : -1;
 }
 
 /* It has not made what it looked for, and so has gone by what it found. */
@@ -228,7 +282,7 @@ int leat_declared_made(struct leat_stream *s, const struct leat_name_state *n, i
 	for (int o = leat_steps_next(seekers, 0, s->n_steps); o < s->n_steps;
 	     o = leat_steps_next(seekers, o + 1, s->n_steps)) {
 		if (leat_rule_role(s, o, n->rule) != LEAT_ROLE_PRODUCER ||
-		    !ends_before(s, step, o) ||
+		    !leat_order_ends_before(s, step, o) ||
 		    (leat_used_has(s, used->uses, LEAT_GUESSERS, o) &&
 		     !leat_step_is_over(&s->steps[o])))
 			continue;

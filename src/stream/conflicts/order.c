@@ -14,6 +14,13 @@ enum leat_order leat_order_of(const struct leat_stream *s, int a, int b)
 	return before ? LEAT_BEFORE : after ? LEAT_AFTER : LEAT_NO_ORDER;
 }
 
+bool leat_order_ends_before(const struct leat_stream *s, int a, int b)
+{
+	enum leat_order order = leat_order_of(s, a, b);
+
+	return order == LEAT_BEFORE || (order == LEAT_NO_ORDER && leat_runs_before(s->m, a, b));
+}
+
 bool leat_steps_within(const struct leat_stream *s, const uint64_t *set, int step)
 {
 	int first = leat_steps_next(set, 0, s->n_steps);

@@ -8,6 +8,8 @@
 enum leat_order { LEAT_SAME, LEAT_BEFORE, LEAT_AFTER, LEAT_LOOP, LEAT_NO_ORDER };
 
 enum leat_order leat_order_of(const struct leat_stream *s, int a, int b);
+/* Does `a` end in a batch before `b` begins? Without an order that goes by how the batch is run. */
+bool leat_order_ends_before(const struct leat_stream *s, int a, int b);
 /* Does `o` come after `step` in a batch, or have no order with it, so that it was too early if it
  * was the first here? */
 bool leat_order_is_early(const struct leat_stream *s, int o, int step);

@@ -1,7 +1,9 @@
 /* What a call on one name is answered, by the state of that. */
 #include "stream/rules/answer.h"
 #include "stream/conflicts/aliases.h"
+#include "stream/conflicts/declared.h"
 #include "stream/conflicts/held.h"
+#include "stream/conflicts/order.h"
 #include "stream/flow/versions.h"
 #include "stream/rules/commit.h"
 #include "stream/state/lifecycle.h"
@@ -151,7 +153,8 @@ static enum leat_answer decide_both(const struct leat_stream *s, const struct le
 	return is_unmade(n) ? decide_missing_directory(s, n, q, blocker) : LEAT_GO;
 }
 
-int leat_maker_before(const struct leat_stream *s, const struct leat_name_state *n, int step)
+/* The last that has a part in it, is still at work, and in a batch ends before `step` begins. */
+static int find_maker(const struct leat_stream *s, const struct leat_name_state *n, int step)
 {
 	const struct leat_content *c = leat_state_is_final(n->state) ? NULL : n->content;
 	int maker = -1;
@@ -168,6 +171,30 @@ int leat_maker_before(const struct leat_stream *s, const struct leat_name_state 
 	return maker;
 }
 
+/* Without an order the batch runs them one after the other all the same. Until the earlier one has
+ * ended it may write more, or take the file away. */
+static int find_co_producer(const struct leat_stream *s, const struct leat_name_state *n, int step)
+{
+	const uint64_t *producers = n->rule->producers;
+
+	if (!n->content || n->content->is_dir || n->versioned)
+		return -1;
+	for (int o = leat_steps_next(producers, 0, s->n_steps); o < s->n_steps;
+	     o = leat_steps_next(producers, o + 1, s->n_steps))
+		if (leat_name_is_made_by(n, o) && leat_order_ends_before(s, o, step) &&
+		    !leat_step_is_over(&s->steps[o]))
+			return o;
+	return -1;
+}
+
+int leat_maker_before(const struct leat_stream *s, const struct leat_name_state *n, int step,
+		      bool looks)
+{
+	int maker = find_maker(s, n, step);
+
+	return maker < 0 && looks ? find_co_producer(s, n, step) : maker;
+}
+
 /* A new version may have to wait for whoever has not taken the one before. */
 static enum leat_answer decide_producer(const struct leat_stream *s,
 					const struct leat_name_state *n,
@@ -176,7 +203,8 @@ static enum leat_answer decide_producer(const struct leat_stream *s,
 	int consumer;
 
 	/* What it does there, even if it says that it will write, goes by what others have made. */
-	blocker->step = leat_maker_before(s, n, q->step);
+	blocker->step = leat_maker_before(s, n, q->step,
+					  q->call == LEAT_CALL_OPEN || q->call == LEAT_CALL_LOOK);
 	if (blocker->step >= 0)
 		return LEAT_WAIT;
 	if (q->call != LEAT_CALL_WRITE)

@@ -13,7 +13,9 @@ enum leat_answer leat_decide_name(const struct leat_stream *s, const struct leat
 int leat_directory_maker(const struct leat_stream *s, int step, const char *dir, bool looks);
 
 /* Another producer that comes before the producer `step`, and is still at the file; -1: there is
- * none, or `step` has made or changed that itself. */
-int leat_maker_before(const struct leat_stream *s, const struct leat_name_state *n, int step);
+ * none, or `step` has made or changed that itself. `looks`: it goes by what it finds there, and
+ * also one without an order is meant that the batch runs before. */
+int leat_maker_before(const struct leat_stream *s, const struct leat_name_state *n, int step,
+		      bool looks);
 
 #endif

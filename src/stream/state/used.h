@@ -17,6 +17,8 @@ enum leat_who {
 	LEAT_MISTAKERS, /* looked for it before, or found it after another step made it too early */
 	LEAT_GUESSERS,  /* looked for it, perhaps only to make it: among its producers */
 	LEAT_FORERUNNERS, /* GUESSERS that found what a producer after them had made */
+	LEAT_PARTAKERS,   /* producers that looked at a file in which they had a part, and others,
+			     which a batch runs before, perhaps not yet */
 	LEAT_PASSERS,     /* MISTAKERS that were perhaps only on their way through the directory */
 	LEAT_OWNERS,
 	LEAT_LINKERS, /* owners, of a symlink or of another name of a file */
