@@ -117,6 +117,39 @@ LIVE_ON='touch ../made; [ -z "$LEAT_DIR" ] || until [ -e ../listed ]; do sleep 0
 	taken_back "d was left with 2 of the 3 files that complete it by step make after its commit (committed: n_files:3, mode: update); let it commit later, by the true number of closes or files or on_termination" "$COUNTED"
 }
 
+@test "n_files: directories in it are there when it is complete, with files or without" {
+	built_with fuse
+	echo 'find d | sort >out; touch ../listed' >use.sh
+	cat >make.sh <<-'END'
+		mkdir -p d/e d/f/g d/h
+		for i in e/1 2 3; do echo $i > d/$i; done
+		until [ -e ../listed ]; do sleep 0.01; done
+	END
+	for way in $(ways); do
+		rm -f listed
+		run_with "$way" "$COUNTED"
+		[ "$(xargs <work/out)" = 'd d/2 d/3 d/e d/e/1 d/f d/f/g d/h' ]
+	done
+}
+
+@test "n_files: a directory that goes or comes, or a file that only moves, after a listing" {
+	built_with fuse
+	local advice="; let it commit later, by the true number of closes or files or on_termination"
+	echo "$LIST_AT_ONCE" >use.sh
+	for change in 'rmdir d/h:d/h was removed by step make after a consumer had found it in a listing (d: committed: n_files:2, mode: update)' \
+		'mkdir d/n:d was given d/n by step make after its commit (committed: n_files:2, mode: update)' \
+		'mv d/e/1 d/1:d was given d/1 by step make after its commit (committed: n_files:2, mode: update)'; do
+		cat >make.sh <<-END
+			mkdir -p d/e d/h
+			for i in e/1 2; do echo \$i > d/\$i; done
+			until [ -e ../listed ]; do sleep 0.01; done
+			${change%%:*}
+		END
+		rm -f listed
+		taken_back "${change#*:}$([[ $change == rmdir* ]] && echo "$ADVICE" || echo "$advice")" '{dirname: d, committed: "n_files:2"}'
+	done
+}
+
 @test "n_files: temporary names that nobody was shown do not count" {
 	built_with fuse
 	echo "$LIST_LATE" >use.sh

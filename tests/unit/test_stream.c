@@ -459,6 +459,28 @@ static const struct scenario scenarios[] = {
 	 "? A list d go\n"
 	 "mv A d/t d/2\n"
 	 "! listed 0"},
+	{"n_files: directories in it, with files or without, are there when it is complete",
+	 "step A\nout d\ndir d n_files:1\nstep B\nin d\n",
+	 "start A;start B;mkdir A d;mkdir A d/e;mkdir A d/e/f;wait B open d/e\n"
+	 "creat A d/1 1;close 1 5\n"
+	 "? B open d/e go\n? B look d/e/f go\n? B list d/e/f go\n"
+	 "! listed 0\n! late 0"},
+	{"n_files: one of them that goes, or comes, when it was listed",
+	 "step A\nout d\ndir d n_files:1\nstep B\nin d\n",
+	 "start A;start B;mkdir A d;mkdir A d/e;creat A d/1 1;close 1 5\n"
+	 "mkdir A d/f\n"
+	 "! late 0\n"
+	 "? B list d go\n"
+	 "rm A d/e\n"
+	 "! listed 1\n"
+	 "mkdir A d/g\n"
+	 "! late 1"},
+	{"n_files: a file that only moves in it, when it was listed",
+	 "step A\nout d\ndir d n_files:1\nstep B\nin d\n",
+	 "start A;start B;mkdir A d;mkdir A d/e;creat A d/e/1 1;close 1 5\n"
+	 "? B list d go\n"
+	 "mv A d/e/1 d/1\n"
+	 "! late 1"},
 	{"directory: on termination by default", "step A\nout d\ndir d on_close\nstep B\nin d\n",
 	 "start A;mkdir A d;creat A d/1 1;close 1 5\n"
 	 "= d=produced d/1=produced d/1=committed\n"

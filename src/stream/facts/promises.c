@@ -65,6 +65,24 @@ void leat_shown_check_loss(struct leat_stream *s, const struct leat_name_state *
 	free(what);
 }
 
+void leat_shown_check_gain(struct leat_stream *s, const struct leat_name_state *n, int step,
+			   const char *from)
+{
+	const struct leat_name_state *dir = n->parent;
+	char *what;
+
+	while (dir && !(dir->governed && dir->rule->n_files && dir->relied &&
+			dir->state == LEAT_FILE_COMMITTED))
+		dir = dir->parent;
+	if (s->reported || !dir || (from && !leat_path_is_below(from, dir->text)) ||
+	    !leat_name_produced_by(n, step) || leat_producers_are_over(s, n->rule))
+		return;
+	what = leat_strf("given %s", n->text);
+	leat_violation_report(s, LEAT_VIOLATION_AFTER_COMMIT, dir->text, step,
+			      what ? what : "given a directory");
+	free(what);
+}
+
 /* Who has read it has what it would have in a batch, unless it could not have read it there.
  * Whether it may be run concerns who has tried to, or has looked. */
 int leat_fact_rights(struct leat_stream *s, const struct leat_event *ev)

@@ -9,6 +9,11 @@
  * a listing, or used it when it was complete. */
 void leat_shown_check_loss(struct leat_stream *s, const struct leat_name_state *n, int step,
 			   const char *to);
+/* `step` has made directory `n`, or (`from`) is about to rename what becomes `n`: a violation if it
+ * is in a directory that is complete by the number of its files, and a consumer has gone by that.
+ * A file more is seen by the number. */
+void leat_shown_check_gain(struct leat_stream *s, const struct leat_name_state *n, int step,
+			   const char *from);
 /* `step` is about to change rights: a violation if a consumer has gone by what they were. */
 int leat_fact_rights(struct leat_stream *s, const struct leat_event *ev);
 /* `step` has removed or renamed `n`: directories above that are complete by the number of their

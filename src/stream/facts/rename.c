@@ -59,6 +59,8 @@ static void move(struct leat_stream *s, struct leat_name_state *from, struct lea
 	leat_fact_take_away(s, from, step, LEAT_USE_MOVE);
 	note_removed(from, step);
 	leat_shown_check_loss(s, from, step, to->text);
+	if (!to->content)
+		leat_shown_check_gain(s, to, step, from->text);
 	check_streamed(s, to, step, "replaced");
 	leat_fact_check_change(s, to, step, true, "replaced");
 	if (to->content)

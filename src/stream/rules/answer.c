@@ -94,6 +94,10 @@ static enum leat_answer decide_consumer(const struct leat_stream *s,
 					const struct leat_name_state *n,
 					const struct leat_question *q)
 {
+	/* A directory in one that is complete by the number of files. */
+	if ((q->call == LEAT_CALL_OPEN || q->call == LEAT_CALL_LOOK) && is_given_dir(n) &&
+	    n->state != LEAT_FILE_FAILED && leat_name_is_counted_out(n->parent))
+		return LEAT_GO;
 	if (n->rule->fire == LEAT_FIRE_NO_UPDATE && !leat_versions_whole(s, n, q->step))
 		return resolve(no_update[q->call][n->state], n, q);
 	return resolve(on_commit[q->call][n->state], n, q);

@@ -51,7 +51,8 @@ static void note_seen(const struct leat_stream *s, struct leat_name_state *n,
 		return;
 	n->seen |= leat_seen_bit(q->step);
 	n->looked = n->looked || q->call == LEAT_CALL_LOOK;
-	n->relied = n->relied || (leat_name_is_dir(n) && n->state == LEAT_FILE_COMMITTED);
+	if (leat_name_is_dir(n))
+		leat_shown_rely(s, n, q->step);
 }
 
 enum leat_answer leat_stream_ask(struct leat_stream *s, const struct leat_event *ev)

@@ -31,15 +31,6 @@ static enum leat_answer makers_done(const struct leat_stream *s, const struct le
 	return LEAT_GO;
 }
 
-/* Complete by number of files, itself or with a directory above. */
-static bool is_complete(const struct leat_name_state *n)
-{
-	for (; n; n = n->parent)
-		if (n->governed && n->rule->n_files && n->state == LEAT_FILE_COMMITTED)
-			return true;
-	return false;
-}
-
 /* What `step` will find under the governed name `n` is decided. */
 static enum leat_answer name_settled(const struct leat_stream *s, struct leat_name_state *n,
 				     int step, bool shown_is_enough, struct leat_blocker *blocker)
@@ -70,7 +61,7 @@ static enum leat_answer input_ready(struct leat_stream *s, int step, const struc
 		return LEAT_FAILED;
 	if (n && n->governed) {
 		answer = name_settled(s, n, step, false, blocker);
-		if (answer != LEAT_GO || !leat_name_is_dir(n) || is_complete(n))
+		if (answer != LEAT_GO || !leat_name_is_dir(n) || leat_name_is_counted_out(n))
 			return answer;
 	}
 	return makers_done(s, in, blocker);
@@ -226,7 +217,7 @@ enum leat_answer leat_decide_list(struct leat_stream *s, struct leat_name_state 
 
 	if (!inputs)
 		return LEAT_FAILED;
-	if (is_complete(n))
+	if (leat_name_is_counted_out(n))
 		return LEAT_GO;
 	if (n->governed)
 		answer = name_settled(s, n, q->step, false, blocker);

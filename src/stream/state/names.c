@@ -221,14 +221,24 @@ bool leat_name_is_replaced(const struct leat_name_state *n)
 	       !leat_steps_has(n->rule->producers, c->creator);
 }
 
+bool leat_name_is_counted_out(const struct leat_name_state *n)
+{
+	for (; n; n = n->parent)
+		if (n->governed && n->rule->n_files && n->state == LEAT_FILE_COMMITTED)
+			return true;
+	return false;
+}
+
 bool leat_name_is_shown(const struct leat_name_state *n)
 {
 	if (!n->governed || !n->content)
 		return false;
 	if (n->state == LEAT_FILE_COMMITTED)
 		return true;
-	/* The directory above may be complete by the number of files before this one is. */
-	if (n->content->is_dir && n->committed_below)
+	/* The directory above may be complete by the number of files before this one is. What was
+	 * shown stays, even if it has lost its files. */
+	if (n->content->is_dir &&
+	    (n->committed_below || n->shown || leat_name_is_counted_out(n->parent)))
 		return true;
 	if (n->rule->fire != LEAT_FIRE_NO_UPDATE || leat_state_is_final(n->state))
 		return false;

@@ -13,6 +13,8 @@ void leat_names_free(struct leat_stream *s);
 bool leat_name_is_dir(const struct leat_name_state *n);
 /* See leat_stream_is_replaced. */
 bool leat_name_is_replaced(const struct leat_name_state *n);
+/* Is a directory, `n` or one above it, complete by the number of its files? */
+bool leat_name_is_counted_out(const struct leat_name_state *n);
 /* True if a listing by a consumer may show it: committed and there, or growing
  * under no_update. */
 bool leat_name_is_shown(const struct leat_name_state *n);

@@ -20,13 +20,18 @@ static int note_names(struct leat_name_state *dir, int step)
 	return 0;
 }
 
+void leat_shown_rely(const struct leat_stream *s, struct leat_name_state *dir, int step)
+{
+	for (; dir; dir = dir->parent)
+		dir->relied = dir->relied || (dir->state == LEAT_FILE_COMMITTED &&
+					      leat_step_consumes(s, step, dir));
+}
+
 int leat_shown_list(const struct leat_stream *s, struct leat_name_state *dir, int step)
 {
 	if (step < 0)
 		return 0;
-	for (struct leat_name_state *above = dir; above; above = above->parent)
-		above->relied = above->relied || (above->state == LEAT_FILE_COMMITTED &&
-						  leat_step_consumes(s, step, above));
+	leat_shown_rely(s, dir, step);
 	return dir->n_shown ? note_names(dir, step) : 0;
 }
 

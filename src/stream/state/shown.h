@@ -11,6 +11,8 @@ struct leat_shown_to {
 	struct leat_shown_to *next;
 };
 
+/* `step` goes on because `dir`, or a directory above it, is complete. */
+void leat_shown_rely(const struct leat_stream *s, struct leat_name_state *dir, int step);
 /* `step` is about to be given the names in `dir`. 0 or -ENOMEM. */
 int leat_shown_list(const struct leat_stream *s, struct leat_name_state *dir, int step);
 void leat_shown_free(struct leat_name_state *n);
