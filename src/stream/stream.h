@@ -167,6 +167,9 @@ int leat_stream_removed_maker(const struct leat_stream *s, const char *name);
  * committed, and some step other than its producers may read it. */
 bool leat_stream_publishes(struct leat_stream *s, const char *name);
 
+/* Is `step` one of several producers of `name`, of which it does not wait for the others? */
+bool leat_stream_is_one_of_several(struct leat_stream *s, int step, const char *name);
+
 /* Do steps beside `step` write `name`, too, as declared, so that each has to report where it writes
  * (LEAT_EV_WRITTEN)? Of a name that only patterns match that is known once two have opened it. */
 bool leat_stream_is_shared(struct leat_stream *s, int step, const char *name);

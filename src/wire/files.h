@@ -108,8 +108,8 @@ struct leat_msg_range {
 struct leat_msg_truncated {
 	struct leat_msg h;
 	uint32_t slot;
-	uint32_t reserved;
-	uint64_t ofd; /* by which description; 0: not known */
+	uint32_t same; /* it had that length before: of interest to who writes it, too */
+	uint64_t ofd;  /* by which description; 0: not known */
 	uint64_t length;
 };
 

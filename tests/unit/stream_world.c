@@ -346,8 +346,8 @@ static const char *behind(const struct world *w, int step, unsigned rank, enum l
 static enum leat_use use_of(const char *word)
 {
 	static const char *const words[LEAT_USE_KINDS] = {
-		"",      "read",   "seek",     "need",   "mkdir", "own",     "append",
-		"write", "create", "truncate", "remove", "move",  "replace", "link"};
+		"",       "read",     "seek",   "need", "mkdir",   "own",  "append", "write",
+		"create", "truncate", "remove", "move", "replace", "link", "rights"};
 
 	for (unsigned i = 1; i < LEAT_USE_KINDS; i++)
 		if (!strcmp(words[i], word))

@@ -32,6 +32,7 @@ struct leat_file {
 	bool staged;        /* put on disk for a staged step only */
 	bool publishes;     /* the frontier in shared memory is to be watched */
 	bool warned;        /* of being undeclared */
+	bool nudged;        /* somebody waits until it is there, which nobody will tell of */
 	bool held_reported; /* that a step waits, since an earlier one has it open */
 	bool mode_reported; /* that it is given another one than was seen */
 	bool violated;

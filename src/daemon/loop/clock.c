@@ -12,8 +12,9 @@
 
 #define TICK_MS 50u
 
-/* Publishers do not tell the daemon of bytes; who waits for an open wants to know. */
-static void sync_frontiers(struct leat_daemon *d)
+/* Publishers do not tell the daemon of bytes, nor clients of each file that they make; who waits
+ * wants to know. */
+static void wake_waiters(struct leat_daemon *d)
 {
 	struct leat_conn *c;
 	struct leat_file *f;
@@ -23,6 +24,10 @@ static void sync_frontiers(struct leat_daemon *d)
 		f = c->waiting ? leat_file_at(d, c->waiting_slot) : NULL;
 		if (f)
 			leat_file_sync_frontier(d, f);
+		if (f && f->nudged) {
+			f->nudged = false;
+			leat_shm_file_update(leat_file_shm(d, f), 0, 0);
+		}
 	}
 }
 
@@ -33,7 +38,7 @@ static void on_tick(uv_timer_t *timer)
 	leat_descriptions_sweep(d);
 	leat_ranks_look(d);
 	leat_steps_settle(d);
-	sync_frontiers(d);
+	wake_waiters(d);
 	leat_spill_tick(d);
 	leat_deadlock_look(d);
 	leat_finish_retry(d);

@@ -133,6 +133,17 @@ int leat_handle_wrote(struct leat_conn *c, const void *msg)
 	return 0;
 }
 
+static void apply_cut(struct leat_conn *c, const struct leat_file *f,
+		      const struct leat_msg_truncated *in)
+{
+	leat_events_apply(c->d, (struct leat_event){.kind = LEAT_EV_TRUNCATE,
+						    .step = c->step,
+						    .pid = c->pid,
+						    .name = f->name,
+						    .ofd = known_ofd(c->d, f, in->ofd),
+						    .length = in->length});
+}
+
 int leat_handle_truncated(struct leat_conn *c, const void *msg)
 {
 	const struct leat_msg_truncated *in = msg;
@@ -141,18 +152,19 @@ int leat_handle_truncated(struct leat_conn *c, const void *msg)
 
 	if (!f || !leat_enforce_fact(c, f, true))
 		return 0;
+	/* Nothing has changed, unless another step writes beyond. */
+	if (in->same) {
+		if (!f->retired && leat_stream_is_one_of_several(d->stream, c->step, f->name))
+			apply_cut(c, f, in);
+		return 0;
+	}
 	leat_shm_file_cut(leat_file_shm(d, f), in->length);
 	if (f->reported_frontier > in->length)
 		f->reported_frontier = in->length;
 	wrote_by(d, f, in->ofd);
 	if (f->retired)
 		return 0;
-	leat_events_apply(d, (struct leat_event){.kind = LEAT_EV_TRUNCATE,
-						 .step = c->step,
-						 .pid = c->pid,
-						 .name = f->name,
-						 .ofd = known_ofd(d, f, in->ofd),
-						 .length = in->length});
+	apply_cut(c, f, in);
 	if (f->table)
 		leat_file_show_extents(d, f, &(struct leat_range){in->length, UINT64_MAX});
 	return 0;

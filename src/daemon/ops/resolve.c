@@ -1,6 +1,7 @@
 /* RESOLVE: may this path call go on, and where. */
 #include "daemon/core/connections.h"
 #include "daemon/core/user.h"
+#include "daemon/files/descriptions.h"
 #include "daemon/files/files.h"
 #include "daemon/files/moving.h"
 #include "daemon/ops/dir_looks.h"
@@ -228,6 +229,20 @@ static int look_before_up(struct leat_request *r, const void *msg)
 	return leat_request_fail(r, rc ? rc : -ENOENT);
 }
 
+/* Another one was allowed to make it, and is perhaps just doing so: what that has made, or cut, is
+ * what is found. */
+static bool is_being_made(struct leat_request *r)
+{
+	if (r->file->maker)
+		return r->file->maker != r->c;
+	if (r->exists || !leat_descriptions_pend(r->file, r->c))
+		return false;
+	r->file->nudged = true;
+	r->c->waiting = true;
+	r->c->waiting_slot = r->file->slot;
+	return true;
+}
+
 int leat_handle_resolve(struct leat_conn *c, const void *msg)
 {
 	struct leat_request r;
@@ -279,7 +294,7 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 		rc = call_actions(&r);
 	if (rc)
 		return leat_request_fail(&r, rc);
-	if (r.file && (leat_move_is_live(r.file) || (r.file->maker && r.file->maker != c)))
+	if (r.file && (leat_move_is_live(r.file) || is_being_made(&r)))
 		return leat_request_fail(&r, -EAGAIN);
 	if (r.file)
 		leat_move_forget(r.file);

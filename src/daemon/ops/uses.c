@@ -251,9 +251,10 @@ static mode_t type_of(const struct leat_request *r)
 
 static int report_found(const struct leat_request *r, enum leat_use use)
 {
-	/* Who opens a file to read it means that, behind a mount, too. */
+	/* Who opens a file to read it, or a directory, means that, behind a mount, too. */
 	const bool reads = r->in->op == LEAT_OP_OPEN && use == LEAT_USE_READ &&
-			   S_ISREG(r->found.st.st_mode) && (r->in->flags & O_ACCMODE) == O_RDONLY;
+			   (r->is_dir || S_ISREG(r->found.st.st_mode)) &&
+			   (r->in->flags & O_ACCMODE) == O_RDONLY;
 	const struct leat_use_report report = {
 		.name = r->found.path,
 		.use = use,
@@ -417,8 +418,8 @@ int leat_uses_change(struct leat_change_request *r, uint32_t change)
 		return rc;
 	if (!there)
 		return change_name(r, &r->from,
-				   change == LEAT_CHANGE_RMDIR ? LEAT_USE_NEED : LEAT_USE_SEEK, 0,
-				   NULL);
+				   change == LEAT_CHANGE_RMDIR ? LEAT_USE_NEED : LEAT_USE_SEEK,
+				   change == LEAT_CHANGE_RMDIR ? S_IFDIR : 0, NULL);
 	switch (change) {
 	case LEAT_CHANGE_RENAME:
 		return is_vain_rename(r, is_dir) ? look_at_both(r)

@@ -258,10 +258,13 @@ static int check_cut(const struct leat_mount_call *call, const struct leat_handl
 /* The daemon must have taken back what was announced beyond `length`, and know of the hole before
  * it, before the next write announces anew. */
 static void report_length(struct leat_mount_call *call, const struct leat_handle *h,
-			  uint64_t length)
+			  uint64_t length, uint64_t size)
 {
-	const struct leat_msg_truncated truncated = {
-		.h.type = LEAT_MSG_TRUNCATED, .slot = h->slot, .ofd = h->ofd, .length = length};
+	const struct leat_msg_truncated truncated = {.h.type = LEAT_MSG_TRUNCATED,
+						     .slot = h->slot,
+						     .same = length == size,
+						     .ofd = h->ofd,
+						     .length = length};
 
 	leat_mount_report(call, &truncated.h);
 }
@@ -302,8 +305,8 @@ static int resize(struct leat_mount_call *call, struct leat_handle *h, uint64_t 
 	if (h->kind == LEAT_KIND_PUBLISHER && length != size)
 		leat_shm_mark_sparse(f);
 	rc = change_retrying(call, h, length, change, args);
-	if (!rc && length != size)
-		report_length(call, h, length);
+	if (!rc && (length != size || !length || leat_shm_flags(f) & LEAT_SHM_SHARED))
+		report_length(call, h, length, size);
 	return rc;
 }
 

@@ -113,10 +113,13 @@ long leat_hook_lseek(const struct leat_syscall *c)
 
 /* The daemon must have taken back what was announced beyond `length`, and know of the hole before
  * it, before the next write announces anew. */
-static void report_length(const struct leat_fd *r, uint64_t length)
+static void report_length(const struct leat_fd *r, uint64_t length, uint64_t size)
 {
-	const struct leat_msg_truncated truncated = {
-		.h.type = LEAT_MSG_TRUNCATED, .slot = r->slot, .ofd = r->ofd, .length = length};
+	const struct leat_msg_truncated truncated = {.h.type = LEAT_MSG_TRUNCATED,
+						     .slot = r->slot,
+						     .same = length == size,
+						     .ofd = r->ofd,
+						     .length = length};
 	const struct leat_msg sync = {.type = LEAT_MSG_SYNC};
 
 	leat_client_report(&truncated.h);
@@ -159,8 +162,8 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 		rc = leat_space_retry(c, fd, length);
 	if (cuts)
 		leat_shm_rewrite_end(f, (struct leat_range){length, UINT64_MAX});
-	if (!rc && length != size)
-		report_length(r, length);
+	if (!rc && (length != size || !length || leat_shm_flags(f) & LEAT_SHM_SHARED))
+		report_length(r, length, size);
 	return rc;
 }
 

@@ -38,16 +38,6 @@ static int report_declared(struct leat_stream *s, const struct leat_clash *k)
 	return leat_uses_mark_reported(s, k->name, &before);
 }
 
-static int report_once(struct leat_stream *s, const struct leat_clash *k, enum leat_conflict kind)
-{
-	bool before;
-	int rc = leat_uses_mark_reported(s, k->name, &before);
-
-	if (!rc && !before)
-		leat_conflict_report(s, k, kind);
-	return rc;
-}
-
 /* Several steps may make one file together, but not each its own by the same name. Two that make
  * theirs at the same moment have not opened it yet, either of them. 0 or -ENOMEM. */
 static int check_co_producer(struct leat_stream *s, const struct leat_name_state *n,
@@ -66,228 +56,6 @@ static int check_co_producer(struct leat_stream *s, const struct leat_name_state
 			continue;
 		k->other = o;
 		return report_declared(s, k);
-	}
-	return 0;
-}
-
-/* ---- co-producers that look before they make it ---- */
-
-/* May what it finds there depend on the other producers? One that reads it, too, waits for them. */
-static bool is_one_of_several(const struct leat_stream *s, const struct leat_name_state *n,
-			      const struct leat_file_rule *rule, int step, const char *name)
-{
-	return has_others(s, rule->producers, step) &&
-	       leat_rule_role(s, step, rule) == LEAT_ROLE_PRODUCER && !(n && n->versioned) &&
-	       !leat_name_has_versions(s, name);
-}
-
-/* Does the step go by whether another producer has made the file? One that has made it knows. */
-static bool looks_for_others(const struct leat_stream *s, const struct leat_name_state *n,
-			     const struct leat_file_rule *rule, int step, const char *name)
-{
-	return !leat_name_is_made_by(n, step) && is_one_of_several(s, n, rule, step, name);
-}
-
-/* Does it know only its own part of the file, to which another one, which a batch runs before, may
- * still come? Who has a part already is waited for. */
-static bool looks_at_part(const struct leat_stream *s, const struct leat_name_state *n,
-			  const struct leat_file_rule *rule, int step, const char *name)
-{
-	if (!leat_name_is_made_by(n, step) || !is_one_of_several(s, n, rule, step, name))
-		return false;
-	for (int o = leat_steps_next(rule->producers, 0, s->n_steps); o < s->n_steps;
-	     o = leat_steps_next(rule->producers, o + 1, s->n_steps))
-		if (leat_order_ends_before(s, o, step) && !leat_step_is_over(&s->steps[o]))
-			return true;
-	return false;
-}
-
-static int note_partaker(struct leat_stream *s, const struct leat_event *ev)
-{
-	struct leat_used *used;
-
-	/* Behind a mount that may be the beginning of an open to write. */
-	if (ev->code != LEAT_USE_READ || ev->flags & LEAT_EVF_INTACT)
-		return 0;
-	used = leat_used_get(s, ev->name, NULL);
-	if (!used)
-		return -ENOMEM;
-	leat_used_add(s, used->uses, LEAT_PARTAKERS, ev->step);
-	return 0;
-}
-
-/* Who has looked at its own part of it, but in a batch would have found that of `step`, too? */
-static int check_partakers(struct leat_stream *s, struct leat_used *used,
-			   const struct leat_name_state *n, int step)
-{
-	const uint64_t *partakers = leat_used_set(s, used->uses, LEAT_PARTAKERS);
-	struct leat_clash k = {
-		.name = n->text, .step = step, .use = LEAT_USE_WRITE, .before = LEAT_USE_READ};
-
-	for (int o = leat_steps_next(partakers, 0, s->n_steps); o < s->n_steps;
-	     o = leat_steps_next(partakers, o + 1, s->n_steps)) {
-		if (!leat_name_is_made_by(n, o) || !leat_order_ends_before(s, step, o))
-			continue;
-		k.other = o;
-		return report_once(s, &k, LEAT_CONFLICT);
-	}
-	return 0;
-}
-
-/* Who made the file that is there, but in a batch begins after `step` ends; -1: nobody. */
-static int find_later_maker(const struct leat_stream *s, const struct leat_name_state *n,
-			    const struct leat_file_rule *rule, int step)
-{
-	int maker = n && n->content && !n->content->is_dir ? n->content->creator : -1;
-
-	return maker >= 0 && leat_steps_has(rule->producers, maker) &&
-			       leat_order_ends_before(s, step, maker)
-		       ? maker
-		       : -1;
-}
-
-int leat_declared_look(struct leat_stream *s, const struct leat_event *ev,
-		       const struct leat_file_rule *rule)
-{
-	const struct leat_name_state *n = leat_name_find(s, ev->name);
-	struct leat_clash k = {.name = ev->name,
-			       .step = ev->step,
-			       .use = LEAT_USE_READ,
-			       .before = LEAT_USE_CREATE};
-	struct leat_used *used;
-
-	if (looks_at_part(s, n, rule, ev->step, ev->name))
-		return note_partaker(s, ev);
-	if (!looks_for_others(s, n, rule, ev->step, ev->name))
-		return 0;
-	if (ev->code == LEAT_USE_READ) {
-		k.other = find_later_maker(s, n, rule, ev->step);
-		if (k.other < 0)
-			return 0;
-		if (!(ev->flags & LEAT_EVF_INTACT))
-			return report_once(s, &k, LEAT_CONFLICT);
-	} else if (ev->code != LEAT_USE_SEEK) {
-		return 0;
-	}
-	used = leat_used_get(s, ev->name, NULL);
-	if (!used)
-		return -ENOMEM;
-	leat_used_add(s, used->uses, ev->code == LEAT_USE_SEEK ? LEAT_SEEKERS : LEAT_FORERUNNERS,
-		      ev->step);
-	if (ev->flags & LEAT_EVF_INTACT) {
-		leat_used_add(s, used->uses, LEAT_GUESSERS, ev->step);
-		s->guessed = true;
-	}
-	return 0;
-}
-
-bool leat_declared_look_is_news(const struct leat_stream *s, const struct leat_file_rule *rule,
-				int step, const char *name, enum leat_use use)
-{
-	const struct leat_name_state *n = leat_name_find(s, name);
-	const struct leat_used *used = leat_used_find(s, name);
-
-	if (used && used->uses->reported)
-		return false;
-	if (use == LEAT_USE_READ && looks_at_part(s, n, rule, step, name))
-		return !used || !leat_used_has(s, used->uses, LEAT_PARTAKERS, step);
-	if (!looks_for_others(s, n, rule, step, name))
-		return false;
-	if (use == LEAT_USE_SEEK)
-		return !used || !leat_used_has(s, used->uses, LEAT_SEEKERS, step);
-	return use == LEAT_USE_READ && find_later_maker(s, n, rule, step) >= 0 &&
-	       !(used && leat_used_has(s, used->uses, LEAT_FORERUNNERS, step));
-}
-
-void leat_declared_opened(struct leat_stream *s, const struct leat_name_state *n, int step)
-{
-	struct leat_used *used = leat_name_produced_by(n, step) ? leat_used_find(s, n->text) : NULL;
-
-	if (!used)
-		return;
-	leat_used_drop(s, used->uses, LEAT_SEEKERS, step);
-	leat_used_drop(s, used->uses, LEAT_GUESSERS, step);
-	leat_used_drop(s, used->uses, LEAT_FORERUNNERS, step);
-	if (check_partakers(s, used, n, step))
-		s->error = -ENOMEM;
-}
-
-/* Who made what the step has found, though it comes after it. That may be gone again. */
-static int find_forerun(const struct leat_stream *s, const struct leat_name_state *n, int step)
-{
-	int maker = n ? find_later_maker(s, n, n->rule, step) : -1;
-
-	return n && maker < 0 ? leat_uses_remaker(s, n->text, step) : maker;
-}
-
-/* Who made what the step has looked for in vain, though it comes before it. */
-static int find_missed(const struct leat_stream *s, const struct leat_name_state *n, int step)
-{
-	int maker = n && n->content && !n->content->is_dir ? n->content->creator : -1;
-
-	return maker >= 0 && leat_name_produced_by(n, maker) &&
-			       leat_order_ends_before(s, maker, step)
-		       ? maker
-		       : -1;
-}
-
-/* It has not made what it looked for, and so has gone by what it found. */
-static void judge_guess(struct leat_stream *s, struct leat_used *used, int step)
-{
-	const struct leat_name_state *n = leat_name_find(s, used->text);
-	struct leat_clash found = {.name = used->text,
-				   .step = step,
-				   .other = -1,
-				   .use = LEAT_USE_READ,
-				   .before = LEAT_USE_CREATE},
-			  missed = {.name = used->text,
-				    .step = -1,
-				    .other = step,
-				    .use = LEAT_USE_CREATE,
-				    .before = LEAT_USE_SEEK};
-
-	if (leat_used_has(s, used->uses, LEAT_FORERUNNERS, step))
-		found.other = find_forerun(s, n, step);
-	if (leat_used_has(s, used->uses, LEAT_SEEKERS, step))
-		missed.step = find_missed(s, n, step);
-	leat_used_drop(s, used->uses, LEAT_GUESSERS, step);
-	if ((found.other >= 0 && report_once(s, &found, LEAT_CONFLICT)) ||
-	    (missed.step >= 0 && report_once(s, &missed, LEAT_CONFLICT)))
-		s->error = -ENOMEM;
-}
-
-void leat_declared_step_over(struct leat_stream *s, int step)
-{
-	struct leat_used *used, *next;
-
-	if (!s->guessed)
-		return;
-	HASH_ITER(hh, s->used, used, next)
-	{
-		if (leat_used_has(s, used->uses, LEAT_GUESSERS, step))
-			judge_guess(s, used, step);
-	}
-}
-
-int leat_declared_made(struct leat_stream *s, const struct leat_name_state *n, int step,
-		       enum leat_use use)
-{
-	struct leat_used *used = leat_name_produced_by(n, step) ? leat_used_find(s, n->text) : NULL;
-	struct leat_clash k = {.name = n->text, .step = step, .use = use, .before = LEAT_USE_SEEK};
-	const uint64_t *seekers;
-
-	if (!used || n->versioned || leat_name_has_versions(s, n->text))
-		return 0;
-	seekers = leat_used_set(s, used->uses, LEAT_SEEKERS);
-	for (int o = leat_steps_next(seekers, 0, s->n_steps); o < s->n_steps;
-	     o = leat_steps_next(seekers, o + 1, s->n_steps)) {
-		if (leat_rule_role(s, o, n->rule) != LEAT_ROLE_PRODUCER ||
-		    !leat_order_ends_before(s, step, o) ||
-		    (leat_used_has(s, used->uses, LEAT_GUESSERS, o) &&
-		     !leat_step_is_over(&s->steps[o])))
-			continue;
-		k.other = o;
-		return report_once(s, &k, LEAT_CONFLICT);
 	}
 	return 0;
 }
@@ -360,7 +128,7 @@ static int report_taken(struct leat_stream *s, const struct leat_name_state *n, 
 				     .use = use,
 				     .before = LEAT_USE_REMOVE};
 
-	return report_once(s, &k, LEAT_CONFLICT_TAKEN);
+	return leat_uses_report_once(s, &k, LEAT_CONFLICT_TAKEN);
 }
 
 int leat_declared_first_after(const struct leat_stream *s, const struct leat_name_state *n,
@@ -382,7 +150,7 @@ void leat_declared_take(struct leat_stream *s, const struct leat_name_state *n, 
 			       .use = use,
 			       .before = LEAT_USE_READ};
 
-	if (k.other >= 0 && report_once(s, &k, LEAT_CONFLICT_TAKEN))
+	if (k.other >= 0 && leat_uses_report_once(s, &k, LEAT_CONFLICT_TAKEN))
 		s->error = -ENOMEM;
 }
 
@@ -433,7 +201,7 @@ int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 	k.other = leat_declared_remaker(s, rule, ev->step, ev->name, k.use);
 	if (k.other >= 0) {
 		k.before = LEAT_USE_REMOVE;
-		return report_once(s, &k, LEAT_CONFLICT);
+		return leat_uses_report_once(s, &k, LEAT_CONFLICT);
 	}
 	/* Directories are made and looked at by several, to the same effect. */
 	if (allowed || (ev->flags & LEAT_EVF_DIR && k.use < LEAT_USE_APPEND))
@@ -441,7 +209,7 @@ int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 	if (leat_steps_has(rule->producers, ev->step))
 		return check_co_producer(s, n, rule, &k);
 	if (meets_later_producer(s, n, rule, &k) || meets_later_consumer(s, n, rule, &k))
-		return report_once(s, &k, LEAT_CONFLICT);
+		return leat_uses_report_once(s, &k, LEAT_CONFLICT);
 	check_stranger(s, rule, &k);
 	return 0;
 }

@@ -16,22 +16,6 @@ int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
  * without an order with it, or after it; -1: none, or it is another use. */
 int leat_declared_remaker(const struct leat_stream *s, const struct leat_file_rule *rule, int step,
 			  const char *name, enum leat_use use);
-/* A producer looks for the file among other producers, before it makes it: what it then finds, or
- * misses, though in a batch it would not, is reported, at once or when that is made. 0 or -ENOMEM.
- */
-int leat_declared_look(struct leat_stream *s, const struct leat_event *ev,
-		       const struct leat_file_rule *rule);
-/* Would that be news? */
-bool leat_declared_look_is_news(const struct leat_stream *s, const struct leat_file_rule *rule,
-				int step, const char *name, enum leat_use use);
-/* It makes the file itself, or opens it to write: it has looked for it to that end. */
-void leat_declared_opened(struct leat_stream *s, const struct leat_name_state *n, int step);
-/* It has ended: what it has looked for through a mount, where a look may be the beginning of an
- * open to write, is judged. */
-void leat_declared_step_over(struct leat_stream *s, int step);
-/* A producer has made the file, which was not there. 0 or -ENOMEM. */
-int leat_declared_made(struct leat_stream *s, const struct leat_name_state *n, int step,
-		       enum leat_use use);
 /* Is it not there because a consumer has taken it away that in a batch begins after `step` ends? */
 bool leat_declared_is_taken(const struct leat_stream *s, const struct leat_name_state *n, int step);
 /* The same of the names in directory `dir`, which `step` lists: reported. 0 or -ENOMEM. */

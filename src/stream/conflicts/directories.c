@@ -77,8 +77,8 @@ static void report_mistaken(struct leat_stream *s, struct leat_uses *u, const ch
 	leat_conflict_report(s, &k, LEAT_CONFLICT);
 }
 
-static void note_mistaken(struct leat_stream *s, struct leat_uses *u, const char *name, int step,
-			  int maker)
+void leat_directory_mistaken(struct leat_stream *s, struct leat_uses *u, const char *name, int step,
+			     int maker)
 {
 	u->maker = maker;
 	leat_used_add(s, u, LEAT_MISTAKERS, step);
@@ -92,7 +92,7 @@ void leat_directory_found(struct leat_stream *s, struct leat_uses *u, const stru
 	int maker = leat_order_early(s, leat_used_set(s, u, LEAT_MAKERS), NULL, k->step);
 
 	if (maker >= 0 && !is_made_before(s, u, k->step))
-		note_mistaken(s, u, k->name, k->step, maker);
+		leat_directory_mistaken(s, u, k->name, k->step, maker);
 }
 
 void leat_directory_made(struct leat_stream *s, struct leat_uses *u, const struct leat_clash *k)
@@ -102,7 +102,7 @@ void leat_directory_made(struct leat_stream *s, struct leat_uses *u, const struc
 	for (int o = leat_steps_next(seekers, 0, s->n_steps); o < s->n_steps && !u->reported;
 	     o = leat_steps_next(seekers, o + 1, s->n_steps))
 		if (leat_order_is_early(s, o, k->step))
-			note_mistaken(s, u, k->name, o, k->step);
+			leat_directory_mistaken(s, u, k->name, o, k->step);
 	leat_used_add(s, u, LEAT_MAKERS, k->step);
 }
 

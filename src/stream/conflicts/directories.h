@@ -10,6 +10,10 @@
  * is noted, and reported if they have ended. */
 void leat_directory_found(struct leat_stream *s, struct leat_uses *u, const struct leat_clash *k);
 void leat_directory_made(struct leat_stream *s, struct leat_uses *u, const struct leat_clash *k);
+/* The step has looked for it, and `maker` made it afterwards, or has found what that made,
+ * otherwise than in a batch. */
+void leat_directory_mistaken(struct leat_stream *s, struct leat_uses *u, const char *name, int step,
+			     int maker);
 /* The step has found it; `guess`: behind a mount, where the kernel asks for each directory on the
  * way to a name, too. Such a one has not gone by it until it is told that it has looked at it. */
 void leat_directory_looked(struct leat_stream *s, struct leat_uses *u, int step, bool guess);

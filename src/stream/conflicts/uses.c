@@ -298,6 +298,17 @@ int leat_uses_mark_reported(struct leat_stream *s, const char *name, bool *befor
 	return 0;
 }
 
+int leat_uses_report_once(struct leat_stream *s, const struct leat_clash *k,
+			  enum leat_conflict kind)
+{
+	bool before;
+	int rc = leat_uses_mark_reported(s, k->name, &before);
+
+	if (!rc && !before)
+		leat_conflict_report(s, k, kind);
+	return rc;
+}
+
 /* Has nobody else looked at it since? */
 static bool is_quiet(const struct leat_stream *s, struct leat_uses *u, int step)
 {

@@ -4,6 +4,7 @@
 #ifndef LEAT_STREAM_CONFLICTS_USES_H
 #define LEAT_STREAM_CONFLICTS_USES_H
 
+#include "stream/conflicts/conflict.h"
 #include "stream/state/state.h"
 
 /* A name that no step declares as its output: note its use, and report what has clashed. 0 or
@@ -23,6 +24,9 @@ int leat_uses_remaker(const struct leat_stream *s, const char *name, int step);
 /* A conflict of two producers of that name is about to be reported. `*before`: one was reported
  * before. 0 or -ENOMEM. */
 int leat_uses_mark_reported(struct leat_stream *s, const char *name, bool *before);
+/* Report it if it is the first of that name. 0 or -ENOMEM. */
+int leat_uses_report_once(struct leat_stream *s, const struct leat_clash *k,
+			  enum leat_conflict kind);
 
 /* Is it below a `__pycache__`? Python's compiled modules are replaced whole, and judged by their
  * sources: whoever makes them, they are the same. */

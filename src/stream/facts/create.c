@@ -1,7 +1,7 @@
 /* Names come to show contents. */
 #include "stream/facts/create.h"
-#include "stream/conflicts/declared.h"
 #include "stream/conflicts/shared.h"
+#include "stream/conflicts/turns.h"
 #include "stream/facts/checks.h"
 #include "stream/facts/promises.h"
 #include "stream/flow/versions.h"
@@ -76,11 +76,12 @@ int leat_fact_create(struct leat_stream *s, const struct leat_event *ev)
 	}
 	leat_fact_parents(s, n, ev->step);
 	leat_fact_publish(s, n, ev->step);
-	leat_declared_opened(s, n, ev->step);
+	leat_turn_opened(s, n, ev->step);
 	if (is_dir)
 		leat_shown_check_gain(s, n, ev->step, NULL);
 	rc = is_dir ? 0
-		    : leat_declared_made(s, n, ev->step, ev->to ? LEAT_USE_LINK : LEAT_USE_CREATE);
+		    : leat_turn_changed(s, n, ev->step, ev->to ? LEAT_USE_LINK : LEAT_USE_CREATE,
+					true);
 	if (rc)
 		return rc;
 	return leat_share_adopted(s, n->content, ev->step, ev->length);

@@ -1,6 +1,7 @@
 /* What consumers were shown is a promise: names by listings, and a directory that is complete by
  * the number of its files. What a producer takes back before is as if it had never been. */
 #include "stream/facts/promises.h"
+#include "stream/conflicts/turns.h"
 #include "stream/rules/settle.h"
 #include "stream/rules/transition.h"
 #include "stream/rules/violation.h"
@@ -92,6 +93,8 @@ int leat_fact_rights(struct leat_stream *s, const struct leat_event *ev)
 
 	if (!ev->code || ev->code > (LEAT_RIGHTS_READ | LEAT_RIGHTS_RUN))
 		return -EINVAL;
+	if (n && leat_turn_changed(s, n, ev->step, LEAT_USE_RIGHTS, false))
+		return -ENOMEM;
 	if (!n || !leat_name_produced_by(n, ev->step) || leat_producers_are_over(s, n->rule) ||
 	    !was_used(n))
 		return 0;

@@ -1,6 +1,6 @@
 /* Contents change their names. */
 #include "stream/facts/rename.h"
-#include "stream/conflicts/declared.h"
+#include "stream/conflicts/turns.h"
 #include "stream/facts/checks.h"
 #include "stream/facts/create.h"
 #include "stream/facts/promises.h"
@@ -71,8 +71,11 @@ static void move(struct leat_stream *s, struct leat_name_state *from, struct lea
 		leat_link_add(s, &s->steps[c->creator].names, to);
 	leat_fact_parents(s, to, step);
 	leat_fact_publish(s, to, step);
-	leat_declared_opened(s, to, step);
-	if (!c->is_dir && leat_declared_made(s, to, step, LEAT_USE_REPLACE))
+	leat_turn_opened(s, to, step);
+	if (c->is_dir)
+		leat_turn_directory_renamed(s, to, step);
+	else if (leat_turn_changed(s, from, step, LEAT_USE_MOVE, false) ||
+		 leat_turn_changed(s, to, step, LEAT_USE_REPLACE, true))
 		s->error = -ENOMEM;
 }
 
@@ -138,7 +141,8 @@ int leat_fact_unlink(struct leat_stream *s, const struct leat_event *ev)
 		return -ENOMEM;
 	if (!n->content) {
 		leat_fact_take_away(s, n, ev->step, LEAT_USE_REMOVE); /* from before the run */
-		return 0;
+		n->remover = (unsigned)(ev->step + 1);
+		return leat_turn_changed(s, n, ev->step, LEAT_USE_REMOVE, false);
 	}
 	if (leat_versions_removed(s, n, ev->step))
 		return 0;
@@ -150,5 +154,5 @@ int leat_fact_unlink(struct leat_stream *s, const struct leat_event *ev)
 	leat_shown_check_loss(s, n, ev->step, NULL);
 	forget(s, n);
 	leat_shown_recount(s, n, ev->step);
-	return 0;
+	return leat_turn_changed(s, n, ev->step, LEAT_USE_REMOVE, false);
 }

@@ -1,6 +1,6 @@
 /* Beginning and end of steps. */
 #include "stream/facts/steps.h"
-#include "stream/conflicts/declared.h"
+#include "stream/conflicts/turns.h"
 #include "stream/conflicts/directories.h"
 #include "stream/flow/versions.h"
 #include "stream/state/queue.h"
@@ -25,7 +25,7 @@ static void step_over(struct leat_stream *s, int step)
 {
 	leat_versions_step_over(s, step);
 	leat_directories_step_over(s, step);
-	leat_declared_step_over(s, step);
+	leat_turn_step_over(s, step);
 }
 
 /* A step that could not even be started ends in failure without a start. */

@@ -4,6 +4,7 @@
 #include "stream/conflicts/declared.h"
 #include "stream/conflicts/directories.h"
 #include "stream/conflicts/order.h"
+#include "stream/conflicts/turns.h"
 #include "stream/conflicts/uses.h"
 #include "stream/state/names.h"
 #include "stream/state/ports.h"
@@ -49,11 +50,13 @@ static int governed_use(struct leat_stream *s, const struct leat_event *ev,
 		leat_alias_read(s, n, ev->step);
 	if (!rc && ev->flags & LEAT_EVF_DIR)
 		rc = leat_directory_use(s, ev, rule);
+	if (!rc && ev->flags & LEAT_EVF_DIR)
+		rc = leat_turn_directory(s, ev, rule);
 	if (rc || (ev->flags & LEAT_EVF_DIR && ev->code < LEAT_USE_APPEND))
 		return rc;
 	if (goes_by_uses(s, rule, ev->step, ev->name, (enum leat_use)ev->code))
 		rc = leat_undeclared_use(s, ev);
-	return rc ? rc : leat_declared_look(s, ev, rule);
+	return rc ? rc : leat_turn_look(s, ev, rule);
 }
 
 int leat_fact_use(struct leat_stream *s, const struct leat_event *ev)
@@ -99,13 +102,14 @@ bool leat_stream_use_is_news(struct leat_stream *s, int step, const char *name, 
 		return false;
 	if (!leat_rule_governs(s, rule))
 		return leat_undeclared_is_news(s, step, name, use);
-	if (is_dir && leat_directory_use_is_news(s, rule, step, name, use))
+	if (is_dir && (leat_directory_use_is_news(s, rule, step, name, use) ||
+		       leat_turn_directory_is_news(s, rule, step, name, use)))
 		return true;
 	return use != LEAT_USE_NEED &&
 	       (is_read_by_link(s, step, name, use) || !leat_declared_allows(s, rule, step, use) ||
 		(is_look(use) && goes_by_uses(s, rule, step, name, use) &&
 		 leat_undeclared_is_news(s, step, name, use)) ||
-		leat_declared_look_is_news(s, rule, step, name, use) ||
+		leat_turn_look_is_news(s, rule, step, name, use) ||
 		leat_declared_remaker(s, rule, step, name, use) >= 0 ||
 		(use == LEAT_USE_SEEK && leat_declared_is_taken(s, leat_name_find(s, name), step)));
 }

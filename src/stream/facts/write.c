@@ -1,8 +1,8 @@
 /* Files are opened for writing, and written. */
 #include "stream/facts/write.h"
 #include "stream/conflicts/aliases.h"
-#include "stream/conflicts/declared.h"
 #include "stream/conflicts/shared.h"
+#include "stream/conflicts/turns.h"
 #include "stream/facts/checks.h"
 #include "stream/facts/create.h"
 #include "stream/flow/versions.h"
@@ -67,6 +67,10 @@ static void begin_writing(struct leat_stream *s, struct leat_ofd *o)
 		change(s, c, o->by->content == c ? o->by : c->names, o->step,
 		       o->appends ? LEAT_USE_APPEND : LEAT_USE_WRITE);
 	leat_share_begin(c, o->step, o->appends);
+	if (o->by->content == c &&
+	    leat_turn_changed(s, o->by, o->step, o->appends ? LEAT_USE_APPEND : LEAT_USE_WRITE,
+			      false))
+		s->error = -ENOMEM;
 	DL_FOREACH2(c->names, n, same_next)
 	{
 		touch_name(s, n, o->step);
@@ -128,9 +132,9 @@ int leat_fact_open(struct leat_stream *s, const struct leat_event *ev)
 		leat_content_touch(s, c);
 	else
 		begin_writing(s, o);
-	leat_declared_opened(s, n, ev->step);
+	leat_turn_opened(s, n, ev->step);
 	rc = leat_share_open(s, n, ev);
-	return rc || !made ? rc : leat_declared_made(s, n, ev->step, LEAT_USE_CREATE);
+	return rc || !made ? rc : leat_turn_changed(s, n, ev->step, LEAT_USE_CREATE, true);
 }
 
 int leat_fact_serve(struct leat_stream *s, const struct leat_event *ev)
@@ -179,6 +183,8 @@ int leat_fact_truncate(struct leat_stream *s, const struct leat_event *ev)
 		begin_writing(s, o);
 	} else if (!o) {
 		change(s, c, n, ev->step, LEAT_USE_TRUNCATE);
+		if (leat_turn_changed(s, n, ev->step, LEAT_USE_TRUNCATE, false))
+			return -ENOMEM;
 		touch_name(s, n, ev->step);
 	}
 	rc = leat_share_cut(s, n, c, ev->step, ev->length);

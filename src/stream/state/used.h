@@ -16,10 +16,14 @@ enum leat_who {
 	LEAT_TRIERS,    /* would have made the directory, but it was there */
 	LEAT_MISTAKERS, /* looked for it before, or found it after another step made it too early */
 	LEAT_GUESSERS,  /* looked for it, perhaps only to make it: among its producers */
-	LEAT_FORERUNNERS, /* GUESSERS that found what a producer after them had made */
-	LEAT_PARTAKERS,   /* producers that looked at a file in which they had a part, and others,
-			     which a batch runs before, perhaps not yet */
-	LEAT_PASSERS,     /* MISTAKERS that were perhaps only on their way through the directory */
+	LEAT_FORERUNNERS, /* GUESSERS that found what a producer after them had made, or missed what
+			     that had taken away */
+	LEAT_HASTY, /* producers that looked at it while one that a batch runs before was not over
+		     */
+	LEAT_OVERTAKEN, /* HASTY GUESSERS, and that one has changed it since */
+	LEAT_CHANGERS,  /* producers that changed it otherwise than by writing or giving it the name
+			 */
+	LEAT_PASSERS,   /* MISTAKERS that were perhaps only on their way through the directory */
 	LEAT_OWNERS,
 	LEAT_LINKERS, /* owners, of a symlink or of another name of a file */
 	LEAT_FINDERS,
