@@ -133,6 +133,78 @@ silent() {
 	conflict 'read by step two and then opened for writing by step one'
 }
 
+# mounted: the steps of w.yaml run behind a mount, if one can be made here.
+mounted() {
+	[ -c /dev/fuse ] && sed -i 's/exec: bash/exec: env LEAT_INTERCEPT=mount bash/' w.yaml
+}
+
+@test "from before the run, looked at by one and changed by the other: named, whoever comes first" {
+	local looked='until [ -e ../looked ]; do sleep 0.02; done' made='until [ -e ../made ]; do sleep 0.02; done' change look
+	for change in 'echo 7 >x' 'echo 7 >>x' 'printf 7 | dd of=x conv=notrunc status=none' 'echo 1 >xx; mv xx x' 'rm x' 'mv x xx' \
+		'chmod 755 x' 'ln -sf none x' 'truncate -s 2 x'; do
+		for look in 'cat x >y' 'stat -c "%s %a" x >y'; do
+			echo "$change, $look"
+			two "$looked; $change" "$look; touch ../looked" '"[xy]*"'
+			echo before >x
+			conflict "read by step two and then .* by step one"
+			two "$made; $look; exit 0" "$change; touch ../made" '"[xy]*"'
+			echo before >x
+			conflict ".* by step two and then (read|looked for) by step one"
+		done
+		rm -f ../made ../looked
+		two "$looked; $change" "[ -e x ] && echo 1 >y; touch ../looked; sleep 0.1" '"[xy]*"'
+		mounted || continue
+		echo before >x
+		conflict "read by step two and then .* by step one"
+	done
+	# With an order, too, by another file.
+	two "echo 1 >token; until [ -e ../looked ]; do sleep 0.02; done; echo 7 >>x" 'cat token x >y; touch ../looked' '"[xy]*"'
+	sed -i -e '/one.sh/{n;s/]$/, {filename: token, committed: on_close}]/}' -e '/two.sh/a\    inports: [{filename: token}]' w.yaml
+	echo before >x
+	run -125 --separate-stderr leat run w.yaml
+	grep -q 'violation: x was read by step two and then appended to by step one, which in a batch ends before step two begins; ' <<<"$stderr"
+}
+
+@test "cut to the length that it has, and then written by another that the batch runs before: named" {
+	for make in 'exec 6>x; touch ../made; until [ -e ../cut ]; do sleep 0.02; done; echo a >&6' 'until [ -e ../cut ]; do sleep 0.02; done; echo a >>x'; do
+		rm -f ../cut ../made
+		two "$make" '[ -n "$ALONE" ] || until [ -e ../made ]; do sleep 0.02; done; truncate -s 0 x; touch ../cut' '"[xy]*"'
+		[[ $make == exec* ]] || sed -i 's/exec: bash two/exec: env ALONE=1 bash two/' w.yaml
+		conflict 'truncated by step two and then (written|appended to) by step one at bytes 0 to 1'
+	done
+}
+
+@test "directories: what is looked for, or found, before its turn is named; who makes it, too, is prepared" {
+	local looked='until [ -e ../looked ]; do sleep 0.02; done' made='until [ -e ../made ]; do sleep 0.02; done' look make way
+	for way in intercepted mounted; do
+		for look in '[ -d x ] && echo yes >y || echo no >y' 'rm -rf x' 'cp -r x y' 'echo 1 >x/f' 'mv x y' 'rmdir x'; do
+			echo "$look, $way"
+			two "$looked; mkdir x" "$look; touch ../looked" '"[xy]*"'
+			[ "$way" = intercepted ] || mounted || continue
+			run -125 --separate-stderr leat run w.yaml
+			grep -Eq "violation: x(/f)? was looked for by step two and then made by step one, which has no order with it" <<<"$stderr"
+			rm -rf ../looked x y
+		done
+		for look in '[ -d x ]; echo $? >y' 'stat x; echo $? >y' 'ls x; echo $? >y'; do
+			echo "$look, $way"
+			two "$made; $look" "mkdir x; touch ../made" '"[xy]*"'
+			[ "$way" = intercepted ] || mounted || continue
+			run -125 --separate-stderr leat run w.yaml
+			grep -Eq "violation: x was made by step two and then read by step one, which has no order with it" <<<"$stderr"
+			rm -rf ../made x y
+		done
+		for make in 'mkdir -p x' '[ -d x ] || mkdir x' 'python3 -c "import os; os.makedirs(\"x/s\", exist_ok=True)"'; do
+			echo "$make, $way"
+			two "$made; $make; echo 1 >x/a" "$make; touch ../made; echo 2 >x/b" '"[xy]*"'
+			[ "$way" = intercepted ] || mounted || continue
+			run -0 --separate-stderr leat run w.yaml
+			[[ $stderr != *violation* ]]
+			[ "$(cat x/a x/b | xargs)" = '1 2' ]
+			rm -rf ../made x
+		done
+	done
+}
+
 @test "by patterns of both, one after the other: as in the batch" {
 	two 'seq 1000 >x; touch ../made' 'until [ -e ../made ]; do sleep 0.05; done; sleep 0.3; printf b | dd of=x conv=notrunc bs=1 seek=100000 status=none' 'x*'
 	silent 'step two waits before it reads x'

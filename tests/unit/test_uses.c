@@ -380,6 +380,59 @@ static const struct scenario scenarios[] = {
 	{"found without an order by the one that the batch runs later", BOTH,
 	 "start A;start B;creat A x 1\n= x=produced\nuse B read x\n= "},
 
+	{"from before the run, found by the later one, and then written by the one before", BOTH,
+	 "present x 5;start A;start B;use B read x\n= \nopenat A x 1 5\n= x:B/A x=produced"},
+	{"and by the one after", BOTH,
+	 "present x 5;start A;start B;use A read x\n= \nopenat B x 1 5\n= x=produced"},
+	{"or when it is over", BOTH, "present x 5;start A;start B;end A;use B read x\n= "},
+	{"removed", BOTH, "present x 5;start A;start B;use B read x;rm A x\n= x:B/A"},
+	{"renamed", BOTH, "present x 5;start A;start B;use B read x;mv A x y\n= x:B/A"},
+	{"replaced", "step A\nout x y\nstep B\nout x\n",
+	 "present x 5;start A;start B;use B read x;creat A y 1;close 1 5\n= y=produced\n"
+	 "mv A y x\n= y=absent x:B/A x=produced"},
+	{"given other permissions", BOTH,
+	 "present x 5;start A;start B;use B read x;rights A x 1\n= x:B/A"},
+	{"truncated", BOTH,
+	 "present x 5;start A;start B;use B read x;trunc A x 2\n= x:B/A x=produced"},
+	{"found through a mount: told at the end", BOTH,
+	 "present x 5;start A;start B;useguess B read x;openat A x 1 5\n= x=produced\n"
+	 "end B\n= x:B/A"},
+	{"or not, if it was to be opened to write", BOTH,
+	 "present x 5;start A;start B;useguess B read x;openat A x 1 5;openat B x 2 5;end B\n"
+	 "= x=produced"},
+	{"written by the later one, and then found by the one before", BOTH,
+	 "present x 5;start A;start B;openat B x 1 5\n= x=produced\nput B x 0 1\n= \nuse A read "
+	 "x\n= x:B/A"},
+	{"removed by the later one, and then looked for by the one before", BOTH,
+	 "present x 5;start A;start B;rm B x\n= \nuse A seek x\n= x:B/A"},
+	{"given other permissions by the later one", BOTH,
+	 "present x 5;start A;start B;rights B x 1\n= \nuse A read x\n= x:B/A"},
+	{"its own part, looked at, and then written by the one before", BOTH,
+	 "start A;start B;openat B x 1 0\n= x=produced\nuse B read x\n= \nopenat A x 2 0\n"
+	 "= x:B/A"},
+	{"its own part, and one that the later one has written", BOTH,
+	 BOTH_OPEN "use A read x\n= \nput B x 5 1\n= \nuse A read x\n= x:B/A"},
+	{"a directory, looked for, and then made by the one before: told at the end", BOTH,
+	 "start A;start B;use B seek x;usedir A mkdir x;mkdir A x\n= x=produced\nend B\n"
+	 "= x:B/A"},
+	{"or renamed", BOTH,
+	 "start A;start B;use B seek x;mkdir A y;mv A y x\n= x=produced\nend B\n= x:B/A"},
+	{"or needed", BOTH,
+	 "start A;start B;usedir B need x;usedir A mkdir x;mkdir A x\n= x=produced\nend B\n"
+	 "= x:B/A"},
+	{"or made by itself, too", BOTH,
+	 "start A;start B;use B seek x;usedir A mkdir x;mkdir A x;usethere B mkdir x\n"
+	 "= x=produced\nend B\n= "},
+	{"a directory, made by the later one, and then found by the one before", BOTH,
+	 "start A;start B;usedir B mkdir x;mkdir B x\n= x=produced\nusedir A read x\n= \nend A\n"
+	 "= x:B/A"},
+	{"and then needed: it is taken for one that makes it, too", BOTH,
+	 "start A;start B;usedir B mkdir x;mkdir B x\n= x=produced\nusedir A read x;usedir A need "
+	 "x;end A\n= "},
+	{"a directory, made by the one before, and then found", BOTH,
+	 "start A;start B;usedir A mkdir x;mkdir A x\n= x=produced\nusedir B read x;end A;end B\n"
+	 "= x=committed"},
+
 	/* ---- declared by both, written by both ---- */
 	{"parts that meet", BOTH, BOTH_OPEN "put A x 0 10;put B x 10 10;put A x 20 5\n= "},
 	{"parts that overlap, told once", BOTH,

@@ -63,16 +63,6 @@ static struct leat_description *live_new(struct leat_daemon *d, struct leat_file
 	return l;
 }
 
-bool leat_descriptions_pend(const struct leat_file *f, const struct leat_conn *c)
-{
-	const struct leat_description *l;
-
-	DL_FOREACH(f->descriptions, l)
-	if (l->opener && l->step != c->step)
-		return true;
-	return false;
-}
-
 void leat_description_confirm(struct leat_description *l)
 {
 	if (l->opener)

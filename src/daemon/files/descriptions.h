@@ -35,9 +35,6 @@ struct leat_description {
 
 /* Once for the daemon's loop. 0 or -errno. */
 int leat_descriptions_init(struct leat_daemon *d);
-/* Has another step than that of `c` been allowed to make the file, and has not been heard of since?
- */
-bool leat_descriptions_pend(const struct leat_file *f, const struct leat_conn *c);
 /* A new open description. NULL when out of memory. */
 struct leat_description *leat_description_new(struct leat_daemon *d, struct leat_file *f,
 					      struct leat_conn *c);

@@ -229,13 +229,24 @@ static int look_before_up(struct leat_request *r, const void *msg)
 	return leat_request_fail(r, rc ? rc : -ENOENT);
 }
 
+/* Has another step been allowed to open it, and has not been heard of since? */
+static bool is_being_opened(const struct leat_request *r)
+{
+	const struct leat_description *l;
+
+	DL_FOREACH(r->file->descriptions, l)
+	if (l->opener && l->step != r->c->step)
+		return true;
+	return false;
+}
+
 /* Another one was allowed to make it, and is perhaps just doing so: what that has made, or cut, is
  * what is found. */
 static bool is_being_made(struct leat_request *r)
 {
 	if (r->file->maker)
 		return r->file->maker != r->c;
-	if (r->exists || !leat_descriptions_pend(r->file, r->c))
+	if (r->exists || !is_being_opened(r))
 		return false;
 	r->file->nudged = true;
 	r->c->waiting = true;

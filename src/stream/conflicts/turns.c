@@ -39,10 +39,21 @@ static bool has_removed(const struct leat_name_state *n, int step)
 	return n && !n->content && (int)n->remover - 1 == step;
 }
 
+/* Of a file that several write each tells what it writes. */
+static bool has_written(const struct leat_name_state *n, int step)
+{
+	const struct leat_content *c = n ? n->content : NULL;
+	const struct leat_part *part = c && c->shared ? leat_content_find_part(c, step) : NULL;
+
+	if (!part || c->creator == step)
+		return leat_name_is_made_by(n, step);
+	return part->did || part->published || part->cut;
+}
+
 static bool has_changed(const struct leat_stream *s, const struct leat_name_state *n,
 			const struct leat_used *used, int step)
 {
-	return leat_name_is_made_by(n, step) || has_removed(n, step) ||
+	return has_written(n, step) || has_removed(n, step) ||
 	       (used && leat_used_has(s, used->uses, LEAT_CHANGERS, step));
 }
 
@@ -239,7 +250,8 @@ static int find_changer(const struct leat_stream *s, const struct leat_name_stat
 {
 	for (int o = leat_steps_next(n->rule->producers, 0, s->n_steps); o < s->n_steps;
 	     o = leat_steps_next(n->rule->producers, o + 1, s->n_steps))
-		if (has_changed(s, n, used, o) && leat_order_ends_before(s, o, step))
+		if ((leat_name_is_made_by(n, o) || has_changed(s, n, used, o)) &&
+		    leat_order_ends_before(s, o, step))
 			return o;
 	return -1;
 }
