@@ -284,7 +284,7 @@ ordered() {
 	grep -q 'violation: x was created by step two and then read by step one, which in a batch ends before step two begins; ' <<<"$stderr"
 	# And the other way round it is as in the batch.
 	two 'echo 1 >xx; touch ../made' 'until [ -e ../made ]; do sleep 0.02; done; [ -e xx ] && echo yes >x; exit 0' 'x*'
-	silent
+	silent 'step two waits before it reads xx'
 }
 
 @test "both append: a warning; the one appends, the other writes: named" {

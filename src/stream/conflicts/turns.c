@@ -72,8 +72,11 @@ static int find_later(const struct leat_stream *s, const struct leat_name_state 
 	return -1;
 }
 
-static enum leat_use use_of(const struct leat_name_state *n, int step)
+static enum leat_use use_of(const struct leat_name_state *n, int step, enum leat_use look)
 {
+	/* What was found is gone since. */
+	if (has_removed(n, step) && look == LEAT_USE_READ && (int)n->removed_maker - 1 == step)
+		return LEAT_USE_CREATE;
 	if (has_removed(n, step))
 		return LEAT_USE_REMOVE;
 	if (!leat_name_is_made_by(n, step))
@@ -82,14 +85,14 @@ static enum leat_use use_of(const struct leat_name_state *n, int step)
 }
 
 static int report_later(struct leat_stream *s, const struct leat_name_state *n, const char *name,
-			int step, int later)
+			int step, int later, enum leat_use look)
 {
 	const struct leat_clash k = {
 		.name = name,
 		.step = step,
 		.other = later,
-		.use = n && n->content ? LEAT_USE_READ : LEAT_USE_SEEK,
-		.before = use_of(n, later),
+		.use = look,
+		.before = use_of(n, later, look),
 	};
 
 	return leat_uses_report_once(s, &k, LEAT_CONFLICT);
@@ -148,7 +151,7 @@ int leat_turn_look(struct leat_stream *s, const struct leat_event *ev,
 		return 0;
 	later = find_later(s, n, leat_used_find(s, ev->name), rule, ev->step);
 	if (later >= 0 && !guess)
-		return report_later(s, n, ev->name, ev->step, later);
+		return report_later(s, n, ev->name, ev->step, later, use);
 	if (later >= 0)
 		rc = note_look(s, ev->name, ev->step, LEAT_FORERUNNERS, true);
 	who = kind_of_look(s, rule, ev->step, use);
@@ -270,12 +273,15 @@ static int judge(struct leat_stream *s, const struct leat_name_state *n, struct 
 			later = leat_uses_remaker(s, n->text, step);
 	}
 	if (later >= 0)
-		return report_later(s, n, n->text, step, later);
+		return report_later(s, n, n->text, step, later,
+				    leat_used_has(s, used->uses, LEAT_SEEKERS, step)
+					    ? LEAT_USE_SEEK
+					    : LEAT_USE_READ);
 	if (sought || leat_used_has(s, used->uses, LEAT_OVERTAKEN, step))
 		k.step = find_changer(s, n, used, step);
 	if (k.step < 0)
 		return 0;
-	k.use = use_of(n, k.step);
+	k.use = use_of(n, k.step, LEAT_USE_SEEK);
 	k.before = sought ? LEAT_USE_SEEK : LEAT_USE_READ;
 	return leat_uses_report_once(s, &k, LEAT_CONFLICT);
 }
@@ -312,8 +318,8 @@ static void check_seekers(struct leat_stream *s, struct leat_uses *u, const char
 			leat_directory_mistaken(s, u, name, o, step);
 }
 
-/* Is it there though the batch runs who made it later? */
-static void check_makers(struct leat_stream *s, struct leat_uses *u, const char *name, int step)
+/* Who made it, if the batch runs all who did so later; -1: nobody, or it would be there. */
+static int find_later_makers(const struct leat_stream *s, struct leat_uses *u, int step)
 {
 	const uint64_t *makers = leat_used_set(s, u, LEAT_MAKERS);
 	int later = -1;
@@ -321,9 +327,16 @@ static void check_makers(struct leat_stream *s, struct leat_uses *u, const char 
 	for (int o = leat_steps_next(makers, 0, s->n_steps); o < s->n_steps;
 	     o = leat_steps_next(makers, o + 1, s->n_steps)) {
 		if (!leat_order_ends_before(s, step, o))
-			return;
+			return -1;
 		later = o;
 	}
+	return later;
+}
+
+static void check_makers(struct leat_stream *s, struct leat_uses *u, const char *name, int step)
+{
+	int later = find_later_makers(s, u, step);
+
 	if (later >= 0)
 		leat_directory_mistaken(s, u, name, step, later);
 }
@@ -386,7 +399,8 @@ bool leat_turn_directory_is_news(const struct leat_stream *s, const struct leat_
 	case LEAT_USE_MKDIR:
 		return !used || !leat_used_has(s, used->uses, LEAT_MAKERS, step);
 	case LEAT_USE_READ:
-		return used != NULL;
+		return used && (leat_used_has(s, used->uses, LEAT_MISTAKERS, step) ||
+				find_later_makers(s, used->uses, step) >= 0);
 	case LEAT_USE_NEED:
 		return s->mistaken || ((!n || !n->content) &&
 				       !(used && leat_used_has(s, used->uses, LEAT_SEEKERS, step)));
