@@ -426,6 +426,8 @@ static const struct scenario scenarios[] = {
 	{"a directory, made by the later one, and then found by the one before", BOTH,
 	 "start A;start B;usedir B mkdir x;mkdir B x\n= x=produced\nusedir A read x\n= \nend A\n"
 	 "= x:B/A"},
+	{"or needed without a look", BOTH,
+	 "start A;start B;usedir B mkdir x;mkdir B x\n= x=produced\nusedir A need x\n= x:B/A"},
 	{"and then needed: it is taken for one that makes it, too", BOTH,
 	 "start A;start B;usedir B mkdir x;mkdir B x\n= x=produced\nusedir A read x;usedir A need "
 	 "x;end A\n= "},

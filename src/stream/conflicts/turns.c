@@ -349,12 +349,29 @@ void leat_turn_directory_renamed(struct leat_stream *s, const struct leat_name_s
 		check_seekers(s, used->uses, to->text, step);
 }
 
+/* Does it make something in a directory without a look at it, which in a batch is not there yet? */
+static int check_needed(struct leat_stream *s, struct leat_uses *u, const char *name, int step)
+{
+	/* Behind a mount a look is not told from the way to what is made. */
+	const bool knows = leat_used_has(s, u, LEAT_MAKERS, step) ||
+			   leat_used_has(s, u, LEAT_TRIERS, step) ||
+			   leat_used_has(s, u, LEAT_MISTAKERS, step);
+	const struct leat_clash k = {.name = name,
+				     .step = step,
+				     .other = find_later_makers(s, u, step),
+				     .use = LEAT_USE_NEED,
+				     .before = LEAT_USE_MKDIR};
+
+	return knows || k.other < 0 ? 0 : leat_uses_report_once(s, &k, LEAT_CONFLICT);
+}
+
 int leat_turn_directory(struct leat_stream *s, const struct leat_event *ev,
 			const struct leat_file_rule *rule)
 {
 	const struct leat_name_state *n = leat_name_find(s, ev->name);
 	const bool flagged = ev->flags & LEAT_EVF_INTACT;
 	struct leat_used *used;
+	int rc = 0;
 
 	if (!is_one_of_several(s, n, rule, ev->step, ev->name))
 		return 0;
@@ -377,6 +394,7 @@ int leat_turn_directory(struct leat_stream *s, const struct leat_event *ev,
 	case LEAT_USE_NEED:
 		if (!n || !n->content)
 			leat_used_add(s, used->uses, LEAT_SEEKERS, ev->step);
+		rc = check_needed(s, used->uses, ev->name, ev->step);
 		if (leat_directory_is_excused(s, used->uses, ev->step))
 			leat_used_add(s, used->uses, LEAT_TRIERS, ev->step);
 		leat_directory_tried(s, ev->name, ev->step);
@@ -384,7 +402,7 @@ int leat_turn_directory(struct leat_stream *s, const struct leat_event *ev,
 	default:
 		break;
 	}
-	return 0;
+	return rc;
 }
 
 bool leat_turn_directory_is_news(const struct leat_stream *s, const struct leat_file_rule *rule,
@@ -402,8 +420,9 @@ bool leat_turn_directory_is_news(const struct leat_stream *s, const struct leat_
 		return used && (leat_used_has(s, used->uses, LEAT_MISTAKERS, step) ||
 				find_later_makers(s, used->uses, step) >= 0);
 	case LEAT_USE_NEED:
-		return s->mistaken || ((!n || !n->content) &&
-				       !(used && leat_used_has(s, used->uses, LEAT_SEEKERS, step)));
+		return s->mistaken || (used && find_later_makers(s, used->uses, step) >= 0) ||
+		       ((!n || !n->content) &&
+			!(used && leat_used_has(s, used->uses, LEAT_SEEKERS, step)));
 	default:
 		return false;
 	}
