@@ -259,7 +259,7 @@ ordered() {
 		two "$made ${make#*:}" '[ -e x ] && echo 2 >y; touch ../looked; exit 0' '"[xy]*"'
 		conflict "looked for by step two and then ${make%%:*} by step one"
 	done
-	two "$made echo 1 >o/x; echo >token" '[ -e o/x ] && n=2 || n=1; mkdir -p o; echo $n >o/y; touch ../looked; cat token' o
+	two "$made mkdir -p o; echo 1 >o/x; echo >token" '[ -e o/x ] && n=2 || n=1; mkdir -p o; echo $n >o/y; touch ../looked; cat token' o
 	ordered
 	run -125 --separate-stderr leat run w.yaml
 	grep -q 'violation: o/x was looked for by step two and then created by step one, which in a batch ends before step two begins; ' <<<"$stderr"
