@@ -51,8 +51,7 @@ struct leat_file {
 	struct leat_early *early;
 	struct leat_file *early_next; /* in the daemon's list */
 	bool early_due;
-	const struct leat_conn
-		*maker; /* was allowed to make what has no data, and has not told of it */
+	const struct leat_conn *maker; /* is just making it: its `making` */
 	struct leat_description *descriptions;
 	struct leat_description *readers_open; /* those who read a version, or hold an output */
 	bool versioned;                        /* it is a version of something */

@@ -54,7 +54,7 @@ static int await_close(struct leat_request *r, enum leat_use use)
 	return rc ? rc : await_holder(r->c, r->file, use >= LEAT_USE_APPEND);
 }
 
-/* Does the call go by what is in the file, or only by its being there? */
+/* Does the call go by what is there, and not only write to it? */
 static bool goes_by_it(const struct leat_request *r, enum leat_use use)
 {
 	const unsigned flags = r->in->op == LEAT_OP_OPEN ? r->in->flags : 0;
@@ -82,16 +82,16 @@ static int await_maker(struct leat_conn *c, struct leat_file *f, int maker)
 	return rc;
 }
 
-static int find_maker(const struct leat_conn *c, const char *name)
+static int find_maker(const struct leat_conn *c, const char *name, enum leat_role role)
 {
-	return leat_stream_role(c->d->stream, c->step, name) == LEAT_ROLE_PRODUCER
+	return role == LEAT_ROLE_PRODUCER
 		       ? leat_stream_maker_before(c->d->stream, c->step, name, true)
 		       : -1;
 }
 
 static int await_other_producer(struct leat_request *r, enum leat_use use)
 {
-	int maker = goes_by_it(r, use) ? find_maker(r->c, r->found.path) : -1;
+	int maker = goes_by_it(r, use) ? find_maker(r->c, r->found.path, r->role) : -1;
 	int rc = maker < 0 ? 0 : leat_request_file(r);
 
 	return rc || maker < 0 ? rc : await_maker(r->c, r->file, maker);
@@ -110,7 +110,10 @@ int leat_earlier_await_change(struct leat_change_request *r, const char *name, e
 {
 	bool held = use >= LEAT_USE_APPEND &&
 		    leat_stream_held(r->d->stream, r->c->step, name, true) >= 0;
-	int maker = use == LEAT_USE_READ ? find_maker(r->c, name) : -1;
+	enum leat_role role = use == LEAT_USE_READ
+				      ? leat_stream_role(r->d->stream, r->c->step, name)
+				      : LEAT_ROLE_PLAIN;
+	int maker = find_maker(r->c, name, role);
 
 	if (!held && maker < 0)
 		return 0;

@@ -199,11 +199,12 @@ static bool is_passing_directory(const struct leat_request *r)
 }
 
 /* It goes on, but for the beginning of a version, and for what a producer before it is still at. */
-static bool is_free_producer(const struct leat_request *r, enum leat_call call, bool begins)
+static bool is_free_producer(const struct leat_request *r, bool begins)
 {
+	/* For one that it only looks at it has waited already (leat_earlier_await). */
 	return r->role == LEAT_ROLE_PRODUCER && !begins &&
-	       (!r->exists || leat_stream_maker_before(r->d->stream, r->c->step, r->found.path,
-						       call != LEAT_CALL_WRITE) < 0);
+	       (!r->exists ||
+		leat_stream_maker_before(r->d->stream, r->c->step, r->found.path, false) < 0);
 }
 
 int leat_request_ask(struct leat_request *r, enum leat_call call)
@@ -213,7 +214,7 @@ int leat_request_ask(struct leat_request *r, enum leat_call call)
 	bool streams = false;
 	int rc;
 
-	if (is_passing_directory(r) || is_free_producer(r, call, begins) || r->c->step < 0 ||
+	if (is_passing_directory(r) || is_free_producer(r, begins) || r->c->step < 0 ||
 	    !is_of_interest(r))
 		return 0;
 	rc = leat_request_file(r);

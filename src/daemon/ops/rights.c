@@ -55,14 +55,15 @@ int leat_request_check_rights(struct leat_request *r)
 	unsigned violations = r->d->n_violations, rights;
 	struct leat_file *f;
 
+	if (!r->in->rights || r->role == LEAT_ROLE_PLAIN || !r->exists ||
+	    !S_ISREG(r->found.st.st_mode))
+		return 0;
 	/* Others may have looked at it. */
-	if (r->in->rights && r->exists && S_ISREG(r->found.st.st_mode) &&
-	    leat_stream_is_one_of_several(r->d->stream, r->c->step, r->found.path) &&
+	if (leat_stream_is_one_of_several(r->d->stream, r->c->step, r->found.path) &&
 	    leat_request_file(r))
 		return -ENFILE;
 	f = leat_file_find(r->d, r->found.path);
-	if (!r->in->rights || !f || r->role == LEAT_ROLE_PLAIN || !r->exists ||
-	    !S_ISREG(r->found.st.st_mode))
+	if (!f)
 		return 0;
 	rights = r->role == LEAT_ROLE_PRODUCER ? changed(r) : 0;
 	if (!rights) {

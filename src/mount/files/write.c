@@ -305,6 +305,7 @@ static int resize(struct leat_mount_call *call, struct leat_handle *h, uint64_t 
 	if (h->kind == LEAT_KIND_PUBLISHER && length != size)
 		leat_shm_mark_sparse(f);
 	rc = change_retrying(call, h, length, change, args);
+	/* What others write beyond it afterwards is cut off in a batch. */
 	if (!rc && (length != size || !length || leat_shm_flags(f) & LEAT_SHM_SHARED))
 		report_length(call, h, length, size);
 	return rc;

@@ -162,6 +162,7 @@ static long resize(const struct leat_syscall *c, int fd, uint64_t length)
 		rc = leat_space_retry(c, fd, length);
 	if (cuts)
 		leat_shm_rewrite_end(f, (struct leat_range){length, UINT64_MAX});
+	/* What others write beyond it afterwards is cut off in a batch. */
 	if (!rc && (length != size || !length || leat_shm_flags(f) & LEAT_SHM_SHARED))
 		report_length(r, length, size);
 	return rc;

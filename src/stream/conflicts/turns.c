@@ -100,7 +100,8 @@ static int report_later(struct leat_stream *s, const struct leat_name_state *n, 
 
 /* ---- what another one may still do that a batch runs before it ---- */
 
-static bool is_preceded(const struct leat_stream *s, const struct leat_file_rule *rule, int step)
+static bool is_preceded_by_work(const struct leat_stream *s, const struct leat_file_rule *rule,
+				int step)
 {
 	for (int o = leat_steps_next(rule->producers, 0, s->n_steps); o < s->n_steps;
 	     o = leat_steps_next(rule->producers, o + 1, s->n_steps))
@@ -117,7 +118,7 @@ static enum leat_who kind_of_look(const struct leat_stream *s, const struct leat
 {
 	if (use == LEAT_USE_SEEK)
 		return LEAT_SEEKERS;
-	return use == LEAT_USE_READ && is_preceded(s, rule, step) ? LEAT_HASTY : LEAT_WHO;
+	return use == LEAT_USE_READ && is_preceded_by_work(s, rule, step) ? LEAT_HASTY : LEAT_WHO;
 }
 
 static int note_look(struct leat_stream *s, const char *name, int step, enum leat_who who,
@@ -191,7 +192,7 @@ void leat_turn_opened(struct leat_stream *s, const struct leat_name_state *n, in
 	leat_used_drop(s, used->uses, LEAT_FORERUNNERS, step);
 }
 
-/* Of those who have looked, as `before` says, the first that in a batch begins after `step` ends;
+/* Of the steps in set `who`, which have looked, the first that in a batch begins after `step` ends;
  * -1: none. One that has perhaps only looked to make it is judged at its end. */
 static int find_overtaken(struct leat_stream *s, struct leat_used *used, enum leat_who who,
 			  int step)

@@ -18,12 +18,10 @@ enum leat_who {
 	LEAT_GUESSERS,  /* looked for it, perhaps only to make it: among its producers */
 	LEAT_FORERUNNERS, /* GUESSERS that found what a producer after them had made, or missed what
 			     that had taken away */
-	LEAT_HASTY, /* producers that looked at it while one that a batch runs before was not over
-		     */
-	LEAT_OVERTAKEN, /* HASTY GUESSERS, and that one has changed it since */
-	LEAT_CHANGERS,  /* producers that changed it otherwise than by writing or giving it the name
-			 */
-	LEAT_PASSERS,   /* MISTAKERS that were perhaps only on their way through the directory */
+	LEAT_HASTY,       /* producers that looked while one that a batch runs before was at work */
+	LEAT_OVERTAKEN,   /* HASTY GUESSERS, and that one has changed it since */
+	LEAT_CHANGERS,    /* producers that cut it by its name, or changed its permissions */
+	LEAT_PASSERS,     /* MISTAKERS that were perhaps only on their way through the directory */
 	LEAT_OWNERS,
 	LEAT_LINKERS, /* owners, of a symlink or of another name of a file */
 	LEAT_FINDERS,
