@@ -45,7 +45,7 @@ enum leat_use {
 	LEAT_USE_MOVE,    /* to another name */
 	LEAT_USE_REPLACE, /* another file was given this name */
 	LEAT_USE_LINK,
-	LEAT_USE_RIGHTS, /* given other permissions */
+	LEAT_USE_RIGHTS, /* given other permissions, times or attributes */
 	LEAT_USE_KINDS
 };
 

@@ -68,8 +68,9 @@ enum {
 
 /* What a change of rights makes different. */
 enum {
-	LEAT_RIGHTS_READ = 1, /* whether its owner may read it */
-	LEAT_RIGHTS_RUN = 2,  /* whether it may be run, by anybody */
+	LEAT_RIGHTS_READ = 1,  /* whether its owner may read it */
+	LEAT_RIGHTS_RUN = 2,   /* whether it may be run, by anybody */
+	LEAT_RIGHTS_SHOWN = 4, /* what else a look shows: mode, owner, times, attributes */
 };
 
 /* One event. Fields a kind does not name are 0 / -1 / NULL. Strings are

@@ -42,7 +42,7 @@ mounted() {
 @test "from before the run, looked at by one and changed by the other: named, whoever comes first" {
 	local looked='until [ -e ../looked ]; do sleep 0.02; done' made='until [ -e ../made ]; do sleep 0.02; done' change look
 	for change in 'echo 7 >x' 'echo 7 >>x' 'printf 7 | dd of=x conv=notrunc status=none' 'echo 1 >xx; mv xx x' 'rm x' 'mv x xx' \
-		'chmod 755 x' 'ln -sf none x' 'truncate -s 2 x'; do
+		'chmod 755 x' 'chmod 600 x' 'touch -h -d 2001-01-01 x' 'ln -sf none x' 'truncate -s 2 x'; do
 		for look in 'cat x >y' 'stat -c "%s %a" x >y'; do
 			echo "$change, $look"
 			two "$looked; $change" "$look; touch ../looked" '"[xy]*"'

@@ -1052,7 +1052,7 @@ static const struct scenario scenarios[] = {
 	 "? B look x go\n"
 	 "rights B x 3;rights A y 3\n"
 	 "! late 0\n"
-	 "invalid rights A x 0\ninvalid rights A x 4"},
+	 "invalid rights A x 0\ninvalid rights A x 8"},
 
 	/* ---- violations ---- */
 	{"violation: opened for writing after the commit", A_TO_B("rule x on_close\n"),

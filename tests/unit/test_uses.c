@@ -392,6 +392,8 @@ static const struct scenario scenarios[] = {
 	 "mv A y x\n= y=absent x:B/A x=produced"},
 	{"given other permissions", BOTH,
 	 "present x 5;start A;start B;use B read x;rights A x 1\n= x:B/A"},
+	{"given other times or attributes", BOTH,
+	 "present x 5;start A;start B;use B read x;rights A x 4\n= x:B/A"},
 	{"truncated", BOTH,
 	 "present x 5;start A;start B;use B read x;trunc A x 2\n= x:B/A x=produced"},
 	{"found through a mount: told at the end", BOTH,

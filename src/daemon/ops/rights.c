@@ -50,29 +50,45 @@ static unsigned changed(const struct leat_request *r)
 	return what & LEAT_META_LIST ? rights | LEAT_RIGHTS_READ : rights;
 }
 
+/* Does a look at it find another mode, owner, time or attribute? */
+static bool is_shown(const struct leat_request *r)
+{
+	const struct stat *st = &r->found.st;
+	const struct leat_msg_resolve *in = r->in;
+
+	if (!in->rights || in->rights & LEAT_META_LIST)
+		return true;
+	return (in->rights & LEAT_META_MODE && (in->mode & 07777) != (st->st_mode & 07777)) ||
+	       (in->rights & LEAT_META_OWNER && ((in->uid != (uid_t)-1 && in->uid != st->st_uid) ||
+						 (in->gid != (gid_t)-1 && in->gid != st->st_gid)));
+}
+
 int leat_request_check_rights(struct leat_request *r)
 {
-	unsigned violations = r->d->n_violations, rights;
+	unsigned violations = r->d->n_violations, rights = 0;
+	bool looked_at;
 	struct leat_file *f;
 
-	if (!r->in->rights || r->role == LEAT_ROLE_PLAIN || !r->exists ||
-	    !S_ISREG(r->found.st.st_mode))
+	if (r->role == LEAT_ROLE_PLAIN || !r->exists || !S_ISREG(r->found.st.st_mode))
 		return 0;
-	/* Others may have looked at it. */
-	if (leat_stream_is_one_of_several(r->d->stream, r->c->step, r->found.path) &&
-	    leat_request_file(r))
+	/* By other producers, whom all that it shows concerns. */
+	looked_at = leat_stream_is_one_of_several(r->d->stream, r->c->step, r->found.path);
+	if (looked_at && leat_request_file(r))
 		return -ENFILE;
 	f = leat_file_find(r->d, r->found.path);
 	if (!f)
 		return 0;
-	rights = r->role == LEAT_ROLE_PRODUCER ? changed(r) : 0;
-	if (!rights) {
-		if (r->in->rights & LEAT_META_MODE)
-			leat_mode_changes(r->d, f, r->c->step, leat_request_seen(r),
-					  r->found.st.st_mode, r->in->mode);
+	if (r->role == LEAT_ROLE_PRODUCER)
+		rights = changed(r);
+	if (rights)
+		leat_file_withdraw_name(r->d, f);
+	else if (r->in->rights & LEAT_META_MODE)
+		leat_mode_changes(r->d, f, r->c->step, leat_request_seen(r), r->found.st.st_mode,
+				  r->in->mode);
+	if (looked_at && is_shown(r))
+		rights |= LEAT_RIGHTS_SHOWN;
+	if (!rights)
 		return 0;
-	}
-	leat_file_withdraw_name(r->d, f);
 	leat_events_apply(r->d, (struct leat_event){.kind = LEAT_EV_RIGHTS,
 						    .step = r->c->step,
 						    .pid = r->c->pid,

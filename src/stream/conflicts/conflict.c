@@ -20,7 +20,7 @@ static const char *const words[LEAT_USE_KINDS] = {
 	[LEAT_USE_MOVE] = "renamed",
 	[LEAT_USE_REPLACE] = "made by a rename",
 	[LEAT_USE_LINK] = "made as a link",
-	[LEAT_USE_RIGHTS] = "given other permissions",
+	[LEAT_USE_RIGHTS] = "given other permissions, times or attributes",
 };
 
 static void put_order(const struct leat_stream *s, const struct leat_clash *k, FILE *out)

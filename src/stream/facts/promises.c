@@ -91,12 +91,12 @@ int leat_fact_rights(struct leat_stream *s, const struct leat_event *ev)
 	const struct leat_name_state *n = leat_name_find(s, ev->name);
 	bool concerned;
 
-	if (!ev->code || ev->code > (LEAT_RIGHTS_READ | LEAT_RIGHTS_RUN))
+	if (!ev->code || ev->code > (LEAT_RIGHTS_READ | LEAT_RIGHTS_RUN | LEAT_RIGHTS_SHOWN))
 		return -EINVAL;
 	if (n && leat_turn_changed(s, n, ev->step, LEAT_USE_RIGHTS, false))
 		return -ENOMEM;
-	if (!n || !leat_name_produced_by(n, ev->step) || leat_producers_are_over(s, n->rule) ||
-	    !was_used(n))
+	if (ev->code == LEAT_RIGHTS_SHOWN || !n || !leat_name_produced_by(n, ev->step) ||
+	    leat_producers_are_over(s, n->rule) || !was_used(n))
 		return 0;
 	concerned = n->looked || ev->code & LEAT_RIGHTS_READ;
 	if (concerned)
