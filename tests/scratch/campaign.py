@@ -2,7 +2,9 @@
 """Steps of random shell workflows use the same names by chance: streamed, each workflow leaves what its batch
 leaves, or ends with an error that names the conflict.
 
-    campaign.py [--first SEED] [--count N] [--seconds S] [-j JOBS] [--keep DIRECTORY] [--show]
+    campaign.py [--producers] [--first SEED] [--count N] [--seconds S] [-j JOBS] [--keep DIRECTORY] [--show]
+
+With --producers all steps declare what they share as an output of theirs.
 
 A workflow is made from its seed; its batch is `leat run --plain`, in which what is private to a step is put back
 after it. A difference in silence, a failure that names no conflict, and a run that does not end
@@ -24,18 +26,20 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 LEAT = os.path.join(os.path.abspath(os.environ.get("LEAT_BUILD", os.path.join(SOURCE, "build/dev"))), "src/cli/leat")
 # What steps share by chance, some of it there before the run, and directories.
 NAMES = ("t", "u", "tmp.txt", "log", "d/x", "d/y", "e/x", "old", "d/old")
-BEFORE = {"old": "old\n", "d/old": "old in d\n", "in": "input\n"}
+# What steps share by declaration.
+PRODUCED = ("t", "u", "v", "told")
+BEFORE = {"told": "old\n", "old": "old\n", "d/old": "old in d\n", "in": "input\n"}
 LIMIT_S = 120
 MOUNTS = os.path.exists("/dev/fuse")
 
 # ---- a workflow ----
 
-Step = collections.namedtuple("Step", "name script inputs mode private staged mounted")
+Step = collections.namedtuple("Step", "name script inputs mode private staged mounted shared")
 
 
-def operation(rng, out, name, others):
+def operation(rng, out, name, others, names):
     """One line of a script. Each is quiet and succeeds, whatever it finds."""
-    a, b = rng.choice(NAMES), rng.choice(NAMES)
+    a, b = rng.choice(names), rng.choice(names)
     text = f"{name}-{rng.randrange(100)}"
     lines = [
         (6, f"echo {text} >{a}"),
@@ -64,9 +68,42 @@ def operation(rng, out, name, others):
         (1, f"cat in >>{out}"),
         (4, f"sleep 0.0{rng.randrange(1, 6)}"),
     ]
+    if names is PRODUCED:
+        lines += looks_of_producers(rng, a, b, out, text)
     if others:
         lines.append((1, f"cat {rng.choice(others)} >>{out}"))
     return rng.choices([line for _, line in lines], [weight for weight, _ in lines])[0]
+
+
+def looks_of_producers(rng, a, b, out, text):
+    """What only tells where all declare the names. Left out is what limits.md tells of directories."""
+    return [
+        (2, f"stat -c '%F %s %a' {a} >>{out}"),
+        (1, f"chmod {rng.choice(('600', '644', '755'))} {a}"),
+        (1, f"touch -h -d 2001-01-01 {a}"),
+        (1, f"set -C; echo {text} >{a}; echo $? >>{out}; set +C"),
+        (1, f"cp -l {a} {b}"),
+        (1, f"mkfifo {a} && rm {a}"),
+        (1, f"mkdir {a}"),
+        (1, f"[ {a} -ef {b} ] && echo same >>{out}"),
+        (1, f"exec 3<{a} && sleep 0.02 && cat <&3 >>{out}; exec 3>&-"),
+        (1, f"exec 3>{a} && sleep 0.02 && echo {text} >&3; exec 3>&-"),
+    ]
+
+
+def make_producers(rng):
+    """Steps that declare one output, as a pattern; some have an order by another file."""
+    steps = []
+    for k in range(rng.randrange(2, 4)):
+        out = f"o{k}"
+        inputs = [f"o{i}" for i in range(k) if rng.random() < 0.15]
+        script = [operation(rng, out, f"s{k}", [], PRODUCED) for _ in range(rng.randrange(1, 6))]
+        for one in inputs:
+            script.insert(rng.randrange(len(script) + 1), f"cat {one} >>{out}")
+        steps.append(Step(f"s{k}", script, inputs, rng.choice(("update", "no_update")), [], False, rng.random() < 0.2,
+                          "[tuv]*"))
+    rng.shuffle(steps)
+    return steps
 
 
 def make_steps(rng):
@@ -76,13 +113,14 @@ def make_steps(rng):
         inputs = [f"o{i}" for i in range(k) if rng.random() < 0.3]
         # By chance, what is another's output.
         others = [f"o{i}" for i in range(5) if i != k] if rng.random() < 0.1 else []
-        script = [operation(rng, out, name, others) for _ in range(rng.randrange(1, 6))]
+        script = [operation(rng, out, name, others, NAMES) for _ in range(rng.randrange(1, 6))]
         for one in inputs:
             script.insert(rng.randrange(len(script) + 1), f"cat {one} >>{out}")
         staged = rng.random() < 0.1
         private = [n for n in NAMES if rng.random() < 0.5] if not staged and rng.random() < 0.25 else []
         mounted = not staged and rng.random() < 0.1
-        steps.append(Step(name, script, inputs, rng.choice(("update", "no_update")), private, staged, mounted))
+        steps.append(Step(name, script, inputs, rng.choice(("update", "no_update")), private, staged, mounted,
+                          None))
     order = list(range(len(steps)))
     rng.shuffle(order)
     return [steps[i] for i in order]
@@ -116,7 +154,7 @@ def lay_out(work, steps, swaps):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as f:
             f.write(text)
-    lines = ["name: scratch", "dir: dir", "permanent: ['o*']", "tasks:"]
+    lines = ["name: scratch", "dir: dir", "permanent: ['o*', '[tuv]*']", "tasks:"]
     for s in steps:
         out = "o" + s.name[1:]
         script = os.path.join(work, s.name + ".sh")
@@ -133,7 +171,8 @@ def lay_out(work, steps, swaps):
             lines.append(f"    private: [{', '.join(s.private)}]")
         if s.inputs:
             lines.append(f"    inports: [{', '.join('{filename: ' + i + '}' for i in s.inputs)}]")
-        lines.append(f"    outports: [{{filename: {out}, mode: {s.mode}}}]")
+        shared = f', {{filename: "{s.shared}"}}' if s.shared else ""
+        lines.append(f"    outports: [{{filename: {out}, mode: {s.mode}}}{shared}]")
     with open(os.path.join(work, "w.yaml"), "w") as f:
         f.write("\n".join(lines) + "\n")
 
@@ -168,11 +207,12 @@ def tree(work, private):
                 found[below] = "directory"
             else:
                 with open(path, "rb") as f:
-                    found[below] = f.read()
+                    found[below] = (os.fstat(f.fileno()).st_mode, f.read())
     return found
 
 
 NAMED = re.compile(r"violation: \S+ was (.* by step \S+ and then .* by step|.* by step \S+, but is private to step)"
+                   r"|violation: \S+ was .* by step \S+, and has another name, a hard link"
                    r"|step \S+ (changes|renames) .* private to it and (has other names|cannot go along)")
 WARNED = re.compile(r"warning: (\S+) is appended to by steps \S+ and \S+, which run at the same time")
 
@@ -192,7 +232,7 @@ def excused(steps, text):
             out = "o" + s.name[1:]
             for line in s.script:
                 if any(mentions(line, n) for n in names if n != out):
-                    more |= {n for n in NAMES if mentions(line, n)} | ({out} if out in line else set())
+                    more |= {n for n in NAMES + PRODUCED if mentions(line, n)} | ({out} if out in line else set())
                 if "mv -T d e" in line:
                     more |= {"e" + n[1:] for n in names if n.startswith("d/")}
         if more <= names:
@@ -200,9 +240,9 @@ def excused(steps, text):
         names |= more
 
 
-def judge(seed, keep):
+def judge(seed, make, keep):
     """(verdict, text): "same", "named", "warned" or what went wrong."""
-    steps = make_steps(random.Random(seed))
+    steps = make(random.Random(seed))
     private = {n for s in steps for n in s.private}
     work = tempfile.mkdtemp(prefix="leat-scratch.")
     batch, streamed = os.path.join(work, "batch"), os.path.join(work, "streamed")
@@ -242,11 +282,13 @@ def main():
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", help="leave the directories of the runs here")
     parser.add_argument("--show", action="store_true", help="what leat said of each workflow")
+    parser.add_argument("--producers", action="store_true", help="all steps declare what they share")
     args = parser.parse_args()
+    make = make_producers if args.producers else make_steps
     began, verdicts, wrong = time.monotonic(), collections.Counter(), 0
 
     def one(seed):
-        return judge(seed, args.keep) if time.monotonic() - began < args.seconds else (None, "")
+        return judge(seed, make, args.keep) if time.monotonic() - began < args.seconds else (None, "")
 
     seeds = range(args.first, args.first + args.count)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:

@@ -9,3 +9,10 @@ load helper
 	echo "$output"
 	[[ $output == *" the same, "*" conflicts named, "*", 0 wrong" ]]
 }
+
+@test "random workflows whose steps declare one output" {
+	need python3
+	run -0 "$LEAT_SOURCE_DIR/tests/scratch/campaign.py" --producers --count 60 --seconds 15 -j 2
+	echo "$output"
+	[[ $output == *" the same, "*" conflicts named, "*", 0 wrong" ]]
+}
