@@ -24,6 +24,7 @@ run_with() {
 	shift 2
 	rm -rf work listed
 	mkdir work
+	[ ! -d before ] || cp -a before/. work
 	cat >flow.yaml <<-END
 		name: flow
 		dir: work
@@ -129,6 +130,20 @@ LIVE_ON='touch ../made; [ -z "$LEAT_DIR" ] || until [ -e ../listed ]; do sleep 0
 		rm -f listed
 		run_with "$way" "$COUNTED"
 		[ "$(xargs <work/out)" = 'd d/2 d/3 d/e d/e/1 d/f d/f/g d/h' ]
+	done
+}
+
+@test "n_files: what was in the directory before the run is there when it is complete" {
+	built_with fuse
+	local look
+	echo 'for i in 1 2 3; do echo $i > d/$i; done; '"$LIVE_ON" >make.sh
+	mkdir -p before/d/e
+	echo old | tee before/d/old >before/d/e/old
+	touch before/d/.keep
+	for look in 'find d | sort >out' 'cat d/* d/e/* >out' 'tar c d | tar t | sort >out' 'ls -A d d/e >out; rm -r d'; do
+		echo "$look; touch ../listed" >use.sh
+		echo "# $look"
+		as_batch "$COUNTED"
 	done
 }
 

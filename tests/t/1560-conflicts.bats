@@ -72,6 +72,29 @@ conflict() {
 	conflict go
 }
 
+@test "a symlink that leads nowhere, or a file in place of a directory, on the way: both are looked at" {
+	local way
+	for way in '' 'env LEAT_INTERCEPT=mount '; do
+		[ -z "$way" ] || [ -c /dev/fuse ] || continue
+		two 'until [ -e go ]; do sleep 0.05; done; cat tmp.txt >a.txt; true' 'ln -s tmp.txt tmp.txt; touch go; echo >b.txt'
+		sed -i "s/exec: bash/exec: ${way}bash/" w.yaml
+		echo "exclude: [go]" >>w.yaml
+		conflict tmp.txt
+		rm -f go tmp.txt
+		two 'until [ -e go ]; do sleep 0.05; done; cat tmp.txt/x 2>a.txt; mv tmp.txt/x tmp.txt/y; true' 'echo >tmp.txt; touch go; echo >b.txt'
+		sed -i "s/exec: bash/exec: ${way}bash/" w.yaml
+		echo "exclude: [go]" >>w.yaml
+		conflict tmp.txt
+		rm -f go tmp.txt
+	done
+	# And afterwards.
+	two 'echo 1 >tmp.txt; mkdir d; (cat tmp.txt/x; mv d tmp.txt/x) 2>a.txt; touch go' 'until [ -e go ]; do sleep 0.05; done; rm tmp.txt; echo >b.txt'
+	echo "exclude: [go]" >>w.yaml
+	sed -i 's/echo 1 >tmp.txt; //' one.sh
+	run -125 --separate-stderr bash -c 'echo 1 >tmp.txt; leat run w.yaml'
+	grep -q "violation: tmp.txt was read by step one and then removed by step two" <<<"$stderr"
+}
+
 @test "in a directory that both make, and below one that is moved" {
 	two 'mkdir -p tmp; echo 1 >tmp/one; cat tmp/one >a.txt' 'mkdir -p tmp; echo 2 >tmp/two; cat tmp/two >b.txt'
 	leat run w.yaml

@@ -549,6 +549,25 @@ listed_outputs() {
 	each_way listed_outputs
 }
 
+listed_without_order() {
+	local outputs list
+	for outputs in '{filename: "d/*"}' '{filename: d/1}, {filename: d/2}' '{filename: "d/*"}, {filename: d}'; do
+		# shellcheck disable=SC2016 # the step's
+		for list in 'ls d >o' 'find d -type f | sort | xargs -r cat >o' 'cat d/* >o; true' 'cp -r d ../copy; ls ../copy >o; rm -r ../copy'; do
+			begin
+			mkdir -p work/d batch/d
+			step a '' "$outputs" <<<'sleep 0.2; echo 1 >d/1; sleep 0.1; echo 2 >d/2'
+			step b '' '{filename: o}' <<<"$list"
+			echo "$outputs; $list"
+			run_both
+		done
+	done
+}
+
+@test "a listing waits for the outputs of a step without an order that the batch runs before" {
+	each_way listed_without_order
+}
+
 listed_at_once() {
 	begin
 	rm -f seen

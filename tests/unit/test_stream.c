@@ -475,6 +475,21 @@ static const struct scenario scenarios[] = {
 	 "! listed 1\n"
 	 "mkdir A d/g\n"
 	 "! late 1"},
+	{"n_files: what was there before the run is there when it is complete, and is not counted",
+	 "step A\nout d\ndir d n_files:2\nstep B\nin d\n",
+	 "start A;start B;present d/old 3;creat A d/1 1;close 1 5;wait B open d/old\n"
+	 "= d/1=produced d=produced d/1=committed\n"
+	 "creat A d/2 2;close 2 5\n"
+	 "= d/2=produced d/2=committed d=committed d/old=committed !d/old\n"
+	 "present d/older 3\n"
+	 "= d/older=committed\n"
+	 "? B list d go\n"
+	 "! listed 0\n! late 0\n"
+	 "rm A d/old\n"
+	 "! listed 1"},
+	{"n_files: an exact output that was there before the run waits for its producer",
+	 "step A\nout d d/x\ndir d n_files:1\nstep B\nin d\n",
+	 "start A;start B;present d/x 3;creat A d/1 1;close 1 5\n? B open d/x wait"},
 	{"n_files: a file that only moves in it, when it was listed",
 	 "step A\nout d\ndir d n_files:1\nstep B\nin d\n",
 	 "start A;start B;mkdir A d;mkdir A d/e;creat A d/e/1 1;close 1 5\n"
@@ -716,6 +731,15 @@ static const struct scenario scenarios[] = {
 	{"list: a directory without inputs of the step",
 	 "step A\nout d/x\nstep B\nin d/x\nout e/y\n",
 	 "start A;start B\n? B list e go\n? A list d go"},
+	{"list: what a step without an order is to make, which the batch runs before",
+	 "step A\nout d/x\nstep B\nout y\nstep C\nout d/z\nstep D\nout d/*\n",
+	 "start A;start B;start C\n? A list d go\n? C list d go\nwait B list d\n"
+	 "= \n"
+	 "creat A d/x 1\n"
+	 "= d/x=produced\n"
+	 "? B list . go\n"
+	 "end A\n"
+	 "= !d"},
 	{"list: a failed input", "step A\nout d/*\nstep B\nin d/*\n",
 	 "start A;wait B list d;fail A\n"
 	 "= !d\n"

@@ -85,3 +85,18 @@ int leat_links_ask(struct leat_conn *c, const struct leat_found *found, struct l
 		rc = ask_link(c, found->path, found->path, on);
 	return rc ? rc : leat_uses_links(c, found);
 }
+
+int leat_links_ask_blocked(struct leat_conn *c, const struct leat_found *found, int error,
+			   struct leat_file **on)
+{
+	int rc = 0;
+
+	if ((error != -ENOTDIR && error != -ELOOP) || c->step < 0)
+		return error;
+	rc = leat_links_ask(c, found, on);
+	if (!rc && error == -ENOTDIR && !found->outside)
+		rc = leat_ask_name(c, found->path, LEAT_CALL_LOOK, on);
+	if (!rc && error == -ENOTDIR && !found->outside)
+		rc = leat_uses_met(c, found);
+	return rc ? rc : error;
+}

@@ -12,5 +12,9 @@
 /* May the client's path lead where it was found? 0 go on; -EAGAIN, with *on set: wait on that, then
  * find it again; -EIO: it must not, which is reported. */
 int leat_links_ask(struct leat_conn *c, const struct leat_found *found, struct leat_file **on);
+/* The client's path cannot be followed, for `error`: what is met on the way (a loop of symlinks, a
+ * file in place of a directory) may be another's, and wait for that. `error`, or as above. */
+int leat_links_ask_blocked(struct leat_conn *c, const struct leat_found *found, int error,
+			   struct leat_file **on);
 
 #endif

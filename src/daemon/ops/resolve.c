@@ -269,7 +269,7 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 	if ((!rc || rc == -ENOTDIR || rc == -ELOOP) && !r.found.outside && makes_directory(&r))
 		return leat_request_fail(&r, -EISDIR);
 	if (rc)
-		return leat_request_fail(&r, rc);
+		return leat_request_fail(&r, leat_links_ask_blocked(c, &r.found, rc, &r.file));
 	if (r.found.before_up) {
 		look = (struct leat_msg_resolve){
 			.h = r.in->h, .op = LEAT_OP_ACCESS, .no_wait = r.in->no_wait};

@@ -88,6 +88,11 @@ int leat_uses_links(struct leat_conn *c, const struct leat_found *found)
 	return rc;
 }
 
+int leat_uses_met(struct leat_conn *c, const struct leat_found *found)
+{
+	return report_use(c, found->path, LEAT_USE_READ, found->st.st_mode, NULL);
+}
+
 /* The directory of `found`, or, if that does not exist, the topmost one that is missing, goes to
  * `dir`. False: it is the workflow's. */
 static bool find_parent(const struct leat_conn *c, const struct leat_found *found,

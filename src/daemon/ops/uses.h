@@ -21,6 +21,9 @@ int leat_uses_report(struct leat_conn *c, const struct leat_use_report *report, 
 /* The client's path has led through these symlinks: 0; -EIO: it must not, which is reported. */
 int leat_uses_links(struct leat_conn *c, const struct leat_found *found);
 
+/* The path ends at `found`, which is no directory: 0 or -EIO, likewise. */
+int leat_uses_met(struct leat_conn *c, const struct leat_found *found);
+
 /* Something is, or was to be, made in the directory of `found`. 0; -EIO: it must not be, which is
  * reported. */
 int leat_uses_parent(struct leat_conn *c, const struct leat_found *found);

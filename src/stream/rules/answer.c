@@ -59,10 +59,14 @@ static bool is_covered(const struct leat_content *c, const struct leat_question 
 }
 
 /* A directory that is not in the place of something else. */
+static bool is_right_dir(const struct leat_name_state *n)
+{
+	return n->content && n->content->is_dir && !leat_name_is_replaced(n);
+}
+
 static bool is_given_dir(const struct leat_name_state *n)
 {
-	return n->content && n->content->is_dir && !n->content->left_over &&
-	       !leat_name_is_replaced(n);
+	return is_right_dir(n) && !n->content->left_over;
 }
 
 static enum leat_answer resolve(enum verdict v, const struct leat_name_state *n,
@@ -95,7 +99,7 @@ static enum leat_answer decide_consumer(const struct leat_stream *s,
 					const struct leat_question *q)
 {
 	/* A directory in one that is complete by the number of files. */
-	if ((q->call == LEAT_CALL_OPEN || q->call == LEAT_CALL_LOOK) && is_given_dir(n) &&
+	if ((q->call == LEAT_CALL_OPEN || q->call == LEAT_CALL_LOOK) && is_right_dir(n) &&
 	    n->state != LEAT_FILE_FAILED && leat_name_is_counted_out(n->parent))
 		return LEAT_GO;
 	if (n->rule->fire == LEAT_FIRE_NO_UPDATE && !leat_versions_whole(s, n, q->step))

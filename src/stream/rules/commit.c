@@ -171,6 +171,15 @@ static bool has_failed(const struct leat_name_state *n, const struct tally *t)
 	return counts_ends(n) ? t->possible < n->rule->count : t->failed >= 0;
 }
 
+/* A file from before the run in a directory that is complete by the number of files. */
+static bool is_counted_in(const struct leat_name_state *n)
+{
+	const struct leat_content *c = n->content;
+
+	return c && c->old && c->creator < 0 && !c->is_dir && !n->exact &&
+	       leat_name_is_counted_out(n->parent);
+}
+
 /* What has come of `n`, by its rule. */
 static enum leat_file_event find_event(const struct leat_stream *s, const struct leat_name_state *n)
 {
@@ -179,7 +188,7 @@ static enum leat_file_event find_event(const struct leat_stream *s, const struct
 
 	if (has_failed(n, &t) || (c && c->lost >= 0))
 		return LEAT_FILE_EVENT_FAILURE;
-	if (rule_is_met[n->rule->commit](s, n))
+	if (rule_is_met[n->rule->commit](s, n) || is_counted_in(n))
 		return LEAT_FILE_EVENT_COMPLETE;
 	if (t.over && !(c && c->writers) && !n->writers_below)
 		return c ? LEAT_FILE_EVENT_COMPLETE : LEAT_FILE_EVENT_NEVER;

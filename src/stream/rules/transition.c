@@ -5,6 +5,7 @@
 #include "stream/rules/violation.h"
 #include "stream/state/lifecycle.h"
 #include "stream/state/names.h"
+#include "stream/state/queue.h"
 
 #include "base/str.h"
 
@@ -48,18 +49,21 @@ static void check_complete(struct leat_stream *s, const struct leat_name_state *
 			report_one_more(s, dir, n);
 }
 
-/* It is complete by the number of files: so are the directories in it, if they have none. */
-static void show_directories(struct leat_stream *s, const struct leat_name_state *dir)
+/* It is complete by the number of files: so are the directories in it, if they have none, and what
+ * was there before the run. */
+static void show_others(struct leat_stream *s, const struct leat_name_state *dir)
 {
 	struct leat_name_state *child, *next;
 
 	/* One that comes to be shown moves to the end of the list. */
 	DL_FOREACH_SAFE(dir->children, child, next)
 	{
-		if (!leat_name_is_dir(child))
+		if (!leat_name_is_dir(child)) {
+			leat_touch(s, child);
 			continue;
+		}
 		leat_name_account(s, child);
-		show_directories(s, child);
+		show_others(s, child);
 	}
 }
 
@@ -72,7 +76,7 @@ bool leat_name_set_state(struct leat_stream *s, struct leat_name_state *n,
 	announce(s, n);
 	check_complete(s, n);
 	if (n->governed && n->rule->n_files && state == LEAT_FILE_COMMITTED)
-		show_directories(s, n);
+		show_others(s, n);
 	leat_versions_changed(s, n);
 	return true;
 }

@@ -265,7 +265,7 @@ void leat_name_account(struct leat_stream *s, struct leat_name_state *n)
 {
 	const struct leat_content *c = n->content;
 	bool file = n->governed && c && !c->is_dir;
-	bool counted = file && n->state == LEAT_FILE_COMMITTED;
+	bool counted = file && !c->old && n->state == LEAT_FILE_COMMITTED;
 	bool busy = file && c->writers && !leat_state_is_final(n->state);
 	bool shown = leat_name_is_shown(n);
 	int committed_by = (int)counted - (int)n->counted;
