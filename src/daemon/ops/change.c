@@ -127,8 +127,7 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 	int rc = leat_private_find(r->c, a, how_to_find(in), &r->from);
 	bool two;
 
-	rc = rc ? leat_links_ask_blocked(r->c, &r->from, rc, &r->on)
-		: leat_links_ask(r->c, &r->from, &r->on);
+	rc = leat_links_ask(r->c, &r->from, rc, &r->on);
 	if (!rc)
 		rc = leat_private_find_from(r, in->change);
 	if (rc || r->is_hidden)
@@ -163,8 +162,7 @@ static int change(struct leat_change_request *r, const struct leat_msg_change *i
 	if (rc == -ENAMETOOLONG && in->change == LEAT_CHANGE_RENAME &&
 	    r->from.last != LEAT_LAST_NAME)
 		rc = -EBUSY;
-	rc = rc ? leat_links_ask_blocked(r->c, &r->to, rc, &r->on)
-		: leat_links_ask(r->c, &r->to, &r->on);
+	rc = leat_links_ask(r->c, &r->to, rc, &r->on);
 	if (!rc)
 		rc = leat_private_find_to(r, in->change);
 	if (!rc)

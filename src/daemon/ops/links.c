@@ -68,13 +68,11 @@ static bool is_followed_unseen(const struct leat_conn *c, const struct leat_foun
 	       S_ISLNK(found->st.st_mode);
 }
 
-int leat_links_ask(struct leat_conn *c, const struct leat_found *found, struct leat_file **on)
+static int ask_links(struct leat_conn *c, const struct leat_found *found, struct leat_file **on)
 {
 	const char *links = found->links, *link, *name;
 	int rc = 0;
 
-	if (c->step < 0)
-		return 0;
 	for (size_t at = 0; !rc && at < found->links_size; at += strlen(name) + 1) {
 		link = links + at;
 		at += strlen(link) + 1;
@@ -86,17 +84,23 @@ int leat_links_ask(struct leat_conn *c, const struct leat_found *found, struct l
 	return rc ? rc : leat_uses_links(c, found);
 }
 
-int leat_links_ask_blocked(struct leat_conn *c, const struct leat_found *found, int error,
-			   struct leat_file **on)
+/* A file in place of a directory. */
+static int ask_obstacle(struct leat_conn *c, const struct leat_found *found, struct leat_file **on)
 {
-	int rc = 0;
+	int rc = leat_ask_name(c, found->path, LEAT_CALL_LOOK, on);
 
-	if ((error != -ENOTDIR && error != -ELOOP) || c->step < 0)
+	return rc ? rc : leat_uses_met(c, found);
+}
+
+int leat_links_ask(struct leat_conn *c, const struct leat_found *found, int error,
+		   struct leat_file **on)
+{
+	int rc;
+
+	if (c->step < 0 || (error && error != -ENOTDIR && error != -ELOOP))
 		return error;
-	rc = leat_links_ask(c, found, on);
+	rc = ask_links(c, found, on);
 	if (!rc && error == -ENOTDIR && !found->outside)
-		rc = leat_ask_name(c, found->path, LEAT_CALL_LOOK, on);
-	if (!rc && error == -ENOTDIR && !found->outside)
-		rc = leat_uses_met(c, found);
+		rc = ask_obstacle(c, found, on);
 	return rc ? rc : error;
 }

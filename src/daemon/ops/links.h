@@ -9,12 +9,11 @@
 #include "daemon/core/connections.h"
 #include "daemon/files/files.h"
 
-/* May the client's path lead where it was found? 0 go on; -EAGAIN, with *on set: wait on that, then
- * find it again; -EIO: it must not, which is reported. */
-int leat_links_ask(struct leat_conn *c, const struct leat_found *found, struct leat_file **on);
-/* The client's path cannot be followed, for `error`: what is met on the way (a loop of symlinks, a
- * file in place of a directory) may be another's, and wait for that. `error`, or as above. */
-int leat_links_ask_blocked(struct leat_conn *c, const struct leat_found *found, int error,
-			   struct leat_file **on);
+/* The client's path was looked for, with `error` (0: none). May it lead where it was found, or
+ * where it ended: by a loop of symlinks, or at a file in place of a directory? `error`: go on with
+ * that; -EAGAIN, with *on set: wait on that, then find it again; -EIO: it must not, which is
+ * reported. */
+int leat_links_ask(struct leat_conn *c, const struct leat_found *found, int error,
+		   struct leat_file **on);
 
 #endif

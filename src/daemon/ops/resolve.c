@@ -268,14 +268,12 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 	rc = leat_private_find(c, path, leat_request_how(&r), &r.found);
 	if ((!rc || rc == -ENOTDIR || rc == -ELOOP) && !r.found.outside && makes_directory(&r))
 		return leat_request_fail(&r, -EISDIR);
-	if (rc)
-		return leat_request_fail(&r, leat_links_ask_blocked(c, &r.found, rc, &r.file));
 	if (r.found.before_up) {
 		look = (struct leat_msg_resolve){
 			.h = r.in->h, .op = LEAT_OP_ACCESS, .no_wait = r.in->no_wait};
 		r.in = &look;
 	}
-	rc = leat_links_ask(c, &r.found, &r.file);
+	rc = leat_links_ask(c, &r.found, rc, &r.file);
 	if (rc)
 		return leat_request_fail(&r, rc);
 	if (r.found.outside)
@@ -286,7 +284,7 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 	r.exists = r.found.root != LEAT_ROOT_NONE;
 	rc = leat_versions_resolve(&r, call_of(&r));
 	if (!rc && *r.seen)
-		rc = leat_links_ask(c, &r.found, &r.file);
+		rc = leat_links_ask(c, &r.found, 0, &r.file);
 	if (rc)
 		return leat_request_fail(&r, rc);
 	if (r.found.outside) /* what all instances have in the workflow's directory */

@@ -64,6 +64,7 @@ static bool is_right_dir(const struct leat_name_state *n)
 	return n->content && n->content->is_dir && !leat_name_is_replaced(n);
 }
 
+/* And that a step has made, or made something in. */
 static bool is_given_dir(const struct leat_name_state *n)
 {
 	return is_right_dir(n) && !n->content->left_over;

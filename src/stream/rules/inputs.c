@@ -187,23 +187,20 @@ static enum leat_answer output_settled(struct leat_stream *s, const char *dir, i
 	return is_there(s, entry, step) ? LEAT_GO : LEAT_WAIT;
 }
 
-/* Is `o` before `step` in the batch, which would list what it makes? Without an order who makes
- * something there, too, is not held up. */
-static bool is_listed_before(const struct leat_stream *s, const char *dir, int step, int o)
-{
-	return leat_is_strictly_upstream(s->m, o, step) ||
-	       (leat_order_ends_before(s, o, step) && !leat_step_writes_below(s->m, step, dir));
-}
-
-/* What steps that come before `step` have still to make in `dir`, and it has not declared. Listings
- * of the workflow's directory itself mostly concern other files. */
+/* What steps that come before `step` have still to make in `dir`, and it has not declared. Without
+ * an order who makes something there, too, is not held up. Listings of the workflow's directory
+ * itself mostly concern other files. */
 static enum leat_answer others_settled(struct leat_stream *s, const char *dir, int step,
 				       struct leat_blocker *blocker)
 {
+	const bool is_maker = *dir && leat_step_writes_below(s->m, step, dir);
+
 	for (int o = 0; *dir && o < s->n_steps; o++) {
 		const struct leat_names *outputs = &s->wf->steps[o].outputs;
 
-		if (leat_step_is_over(&s->steps[o]) || !is_listed_before(s, dir, step, o))
+		if (leat_step_is_over(&s->steps[o]) ||
+		    !(is_maker ? leat_is_strictly_upstream(s->m, o, step)
+			       : leat_order_ends_before(s, o, step)))
 			continue;
 		for (size_t i = 0; i < outputs->n; i++) {
 			enum leat_answer answer = output_settled(s, dir, step, outputs->v[i].text);

@@ -58,12 +58,12 @@ static void show_others(struct leat_stream *s, const struct leat_name_state *dir
 	/* One that comes to be shown moves to the end of the list. */
 	DL_FOREACH_SAFE(dir->children, child, next)
 	{
-		if (!leat_name_is_dir(child)) {
+		if (leat_name_is_dir(child)) {
+			leat_name_account(s, child);
+			show_others(s, child);
+		} else if (child->content && child->content->old) {
 			leat_touch(s, child);
-			continue;
 		}
-		leat_name_account(s, child);
-		show_others(s, child);
 	}
 }
 
