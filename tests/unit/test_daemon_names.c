@@ -492,6 +492,50 @@ static void test_published_and_seen(void **state)
 	peer_free(b);
 }
 
+/* A and B, without an order, both make x and y; A is the first in the batch. */
+static int setup_producers(void **state)
+{
+	struct leat_workflow *wf = leat_workflow_new();
+	struct leat_pos pos = {.line = 1};
+
+	wf->name = strdup("producers");
+	for (int i = 0; i < 2; i++) {
+		struct leat_step *s = leat_workflow_add_step(wf, i ? "B" : "A", pos);
+
+		leat_names_add(&s->outputs, "[xy]*", pos);
+	}
+	world_setup(state, wf, false);
+	return 0;
+}
+
+/* What another one was allowed to make, and is not there yet, is not missing for who links, renames
+ * or removes it. */
+static void test_change_while_it_is_made(void **state)
+{
+	struct world *w = *state;
+	struct peer *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	const struct leat_msg_resolved *m;
+	struct file f;
+
+	world_meet_both(w, a, b);
+	m = peer_resolve(a, LEAT_OP_OPEN, "x", O_WRONLY | O_CREAT);
+	assert_int_equal(m->error, 0);
+	assert_int_equal(peer_change(b, LEAT_CHANGE_LINK, "x", "y"), -EAGAIN);
+	assert_int_equal(peer_change(b, LEAT_CHANGE_RENAME, "x", "y"), -EAGAIN);
+	assert_int_equal(peer_change(b, LEAT_CHANGE_UNLINK, "x", ""), -EAGAIN);
+	/* Its own step's processes see what is there. */
+	assert_int_equal(peer_change(a, LEAT_CHANGE_UNLINK, "x", ""), -ENOENT);
+	assert_int_equal(peer_resolve(a, LEAT_OP_MKDIR, "xd", 0)->error, 0);
+	assert_int_equal(peer_change(b, LEAT_CHANGE_RMDIR, "xd", ""), -EAGAIN);
+	f = peer_open(w, a, "x", O_WRONLY | O_CREAT);
+	peer_close(a, &f);
+	peer_part(a);
+	world_step(w, LEAT_MSG_STEP_END, "A", 0);
+	assert_int_equal(peer_change(b, LEAT_CHANGE_LINK, "x", "y"), 0);
+	peer_free(b);
+	free(a);
+}
+
 int main(void)
 {
 #define READERS(name) cmocka_unit_test_setup_teardown(name, setup_readers, world_teardown)
@@ -510,6 +554,8 @@ int main(void)
 		T(test_published_and_seen),
 		READERS(test_unlink_by_one_of_two),
 		READERS(test_growing_directory),
+		cmocka_unit_test_setup_teardown(test_change_while_it_is_made, setup_producers,
+						world_teardown),
 		cmocka_unit_test_setup_teardown(test_listing_finds_what_was_there, setup_parts,
 						world_teardown),
 	};

@@ -9,6 +9,7 @@
 #include "daemon/files/states.h"
 #include "daemon/ops/alike.h"
 #include "daemon/ops/change_request.h"
+#include "daemon/ops/earlier.h"
 #include "daemon/ops/enforce.h"
 #include "daemon/ops/handlers.h"
 #include "daemon/ops/links.h"
@@ -98,7 +99,8 @@ static enum leat_find how_to_find(const struct leat_msg_change *in)
 	return in->flags & AT_SYMLINK_FOLLOW ? LEAT_FIND_FOLLOW : LEAT_FIND_NOFOLLOW;
 }
 
-/* A file on the move stays where it is, or is waited for; so do those in a directory. */
+/* A file on the move stays where it is, or is waited for; so do those in a directory. One that
+ * another step is just making is waited for. */
 static int settle(struct leat_change_request *r, const struct leat_found *found)
 {
 	struct leat_file *f;
@@ -109,6 +111,11 @@ static int settle(struct leat_change_request *r, const struct leat_found *found)
 			return -EAGAIN;
 		}
 		leat_move_forget(f);
+	}
+	f = found->outside ? NULL : leat_file_find(r->d, found->path);
+	if (f && leat_earlier_is_making(r->c, f, found->root != LEAT_ROOT_NONE)) {
+		r->on = f;
+		return -EAGAIN;
 	}
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "daemon/core/connections.h"
 #include "daemon/core/problems.h"
+#include "daemon/files/descriptions.h"
 #include "daemon/files/files.h"
 #include "daemon/files/states.h"
 #include "daemon/ops/rules.h"
@@ -121,4 +122,27 @@ int leat_earlier_await_change(struct leat_change_request *r, const char *name, e
 	if (!r->on)
 		return -ENFILE;
 	return held ? await_holder(r->c, r->on, true) : await_maker(r->c, r->on, maker);
+}
+
+/* Has another step been allowed to open it, and has not been heard of since? */
+static bool is_being_opened(const struct leat_conn *c, const struct leat_file *f)
+{
+	const struct leat_description *l;
+
+	DL_FOREACH(f->descriptions, l)
+	if (l->opener && l->step != c->step)
+		return true;
+	return false;
+}
+
+bool leat_earlier_is_making(struct leat_conn *c, struct leat_file *f, bool is_there)
+{
+	if (f->maker)
+		return f->maker != c;
+	if (is_there || !is_being_opened(c, f))
+		return false;
+	f->nudged = true;
+	c->waiting = true;
+	c->waiting_slot = f->slot;
+	return true;
 }

@@ -11,5 +11,8 @@
 int leat_earlier_await(struct leat_request *r, enum leat_use use);
 /* The same of one of the names of a change; -EAGAIN: wait on r->on. */
 int leat_earlier_await_change(struct leat_change_request *r, const char *name, enum leat_use use);
+/* Another connection was allowed to make the file, and is perhaps just doing so: what that has
+ * made, or cut, is what is found. True: wait on it. `is_there`: it has been found. */
+bool leat_earlier_is_making(struct leat_conn *c, struct leat_file *f, bool is_there);
 
 #endif

@@ -1,11 +1,11 @@
 /* RESOLVE: may this path call go on, and where. */
 #include "daemon/core/connections.h"
 #include "daemon/core/user.h"
-#include "daemon/files/descriptions.h"
 #include "daemon/files/files.h"
 #include "daemon/files/moving.h"
 #include "daemon/ops/dir_looks.h"
 #include "daemon/ops/dir_rights.h"
+#include "daemon/ops/earlier.h"
 #include "daemon/ops/enforce.h"
 #include "daemon/ops/handlers.h"
 #include "daemon/ops/links.h"
@@ -229,31 +229,6 @@ static int look_before_up(struct leat_request *r, const void *msg)
 	return leat_request_fail(r, rc ? rc : -ENOENT);
 }
 
-/* Has another step been allowed to open it, and has not been heard of since? */
-static bool is_being_opened(const struct leat_request *r)
-{
-	const struct leat_description *l;
-
-	DL_FOREACH(r->file->descriptions, l)
-	if (l->opener && l->step != r->c->step)
-		return true;
-	return false;
-}
-
-/* Another one was allowed to make it, and is perhaps just doing so: what that has made, or cut, is
- * what is found. */
-static bool is_being_made(struct leat_request *r)
-{
-	if (r->file->maker)
-		return r->file->maker != r->c;
-	if (r->exists || !is_being_opened(r))
-		return false;
-	r->file->nudged = true;
-	r->c->waiting = true;
-	r->c->waiting_slot = r->file->slot;
-	return true;
-}
-
 int leat_handle_resolve(struct leat_conn *c, const void *msg)
 {
 	struct leat_request r;
@@ -303,7 +278,7 @@ int leat_handle_resolve(struct leat_conn *c, const void *msg)
 		rc = call_actions(&r);
 	if (rc)
 		return leat_request_fail(&r, rc);
-	if (r.file && (leat_move_is_live(r.file) || is_being_made(&r)))
+	if (r.file && (leat_move_is_live(r.file) || leat_earlier_is_making(c, r.file, r.exists)))
 		return leat_request_fail(&r, -EAGAIN);
 	if (r.file)
 		leat_move_forget(r.file);
