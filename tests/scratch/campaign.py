@@ -85,7 +85,6 @@ def looks_of_producers(rng, a, b, out, text):
         (1, f"chmod {rng.choice(('600', '644', '755'))} {a}"),
         (1, f"touch -h -d 2001-01-01 {a}"),
         (1, f"set -C; echo {text} >{a}; echo $? >>{out}; set +C"),
-        (1, f"mkfifo {a} && rm {a}"),
         (1, "mkdir w"),
         (1, "rmdir w"),
         (1, f"[ -d w ] && echo dir >>{out} || echo none >>{out}"),
