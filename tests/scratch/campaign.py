@@ -41,8 +41,6 @@ def operation(rng, out, name, others, names):
     """One line of a script. Each is quiet and succeeds, whatever it finds."""
     a, b = rng.choice(names), rng.choice(names)
     text = f"{name}-{rng.randrange(100)}"
-    # Another name of a declared file from before the run is in limits.md.
-    linked = "t" if a == "told" else a
     lines = [
         (6, f"echo {text} >{a}"),
         (3, f"seq {rng.randrange(1, 3000)} >{a}"),
@@ -52,7 +50,7 @@ def operation(rng, out, name, others, names):
         (3, f"rm -f {a}"),
         (3, f"mv {a} {b}"),
         (2, f"cp {a} {b}"),
-        (1, f"ln -f {linked} {b}"),
+        (1, f"ln -f {a} {b}"),
         (1, f"ln -sfn {os.path.basename(a)} {b}"),
         (1, f"readlink {a} >>{out}"),
         (2, f"[ -d {a[0]} ] && echo dir >>{out}"),

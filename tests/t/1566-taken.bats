@@ -41,7 +41,7 @@ other_mode() {
 	step look '{filename: x}, {filename: y}' '{filename: z}' <<<'[ -x x ] && echo can >z || echo cannot >z; cat y >>z'
 	timeout 60 leat run -q flow.yaml 2>log
 	cat log
-	grep -qx 'leat: warning: step change gives x, which is complete, mode 755: others have seen it with mode 644; have the step set it that makes the file' log
+	grep -qx 'leat: warning: step change gives x, which is complete, mode 755: others have seen it with mode 644; let the step that makes the file set it' log
 }
 
 @test "a step gives its input another mode after a later one has looked: a warning" {

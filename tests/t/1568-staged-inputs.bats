@@ -261,7 +261,7 @@ like_batch_of_outputs() {
 		step c 'stat -c %a x >z; touch ../seen; cat y >>z' x,y z
 		rm -rf work seen && mkdir work
 		run -0 timeout 60 leat run w.yaml
-		[[ $output == *'warning: step b gives x, which is complete, mode 700: others have seen it with mode 644; have the step set it that makes the file'* ]]
+		[[ $output == *'warning: step b gives x, which is complete, mode 700: others have seen it with mode 644; let the step that makes the file set it'* ]]
 	done
 }
 

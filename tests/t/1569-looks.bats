@@ -39,6 +39,13 @@ mounted() {
 	conflict 'read by step two and then opened for writing by step one'
 }
 
+# linked_first: x is there, and a step before those two gives it the name xx.
+linked_first() {
+	sed -i 's/^tasks:/&\n  - func: link\n    exec: sh -c "ln x xx; touch ..\/linked"\n    outports: [{filename: "[xy]*"}]/' w.yaml
+	rm -f ../linked
+	echo before >x
+}
+
 @test "from before the run, looked at by one and changed by the other: named, whoever comes first" {
 	local looked='until [ -e ../looked ]; do sleep 0.02; done' made='until [ -e ../made ]; do sleep 0.02; done' change look
 	for change in 'echo 7 >x' 'echo 7 >>x' 'printf 7 | dd of=x conv=notrunc status=none' 'echo 1 >xx; mv xx x' 'rm x' 'mv x xx' \
@@ -65,6 +72,19 @@ mounted() {
 	run -125 --separate-stderr leat run w.yaml
 	# shellcheck disable=SC2154
 	grep -q 'violation: x was read by step two and then appended to by step one, which in a batch ends before step two begins; ' <<<"$stderr"
+}
+
+@test "from before the run, looked at by its name and changed by one that a third has given it: named, whoever comes first" {
+	local looked='until [ -e ../looked ]; do sleep 0.02; done' made='until [ -e ../made ]; do sleep 0.02; done' change
+	for change in 'chmod 755 xx' 'touch -h -d 2001-01-01 xx' 'truncate -s 2 xx'; do
+		echo "$change"
+		two "until [ -e ../linked ]; do sleep 0.02; done; $looked; $change" "until [ -e ../linked ]; do sleep 0.02; done; stat -c '%s %a' x >y; touch ../looked" '"[xy]*"'
+		linked_first
+		conflict "read by step two and then .* by step one"
+		two "$made; cat x >y; exit 0" "until [ -e ../linked ]; do sleep 0.02; done; $change; touch ../made" '"[xy]*"'
+		linked_first
+		conflict ".* by step two and then read by step one"
+	done
 }
 
 @test "cut to the length that it has, and then written by another that the batch runs before: named" {

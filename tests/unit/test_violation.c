@@ -87,7 +87,7 @@ static void test_reported(void **state)
 		{LEAT_VIOLATION_LINKED, LEAT_VIOLATION_LINKED, 0, 0, 0, 0,
 		 "f was opened for writing by step A, and has another name, a hard link, that "
 		 "would "
-		 "change, too; remove it before the run, or copy it to a file of its own"},
+		 "change, too; remove it first, or copy it to a file of its own"},
 	};
 	static const struct leat_stream_ops ops = {.violation = on_violation};
 	struct leat_workflow *wf = workflow();

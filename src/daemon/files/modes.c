@@ -20,5 +20,5 @@ void leat_mode_changes(struct leat_daemon *d, struct leat_file *f, int step, con
 			 d->wf->steps[step].name, seen, is & 07777, was & 07777,
 			 leat_stream_role(d->stream, step, f->name) == LEAT_ROLE_PRODUCER
 				 ? "set it before the file is closed, or by the umask"
-				 : "have the step set it that makes the file");
+				 : "let the step that makes the file set it");
 }

@@ -316,7 +316,7 @@ static void report_creation(struct leat_change_request *r, const char *source)
 static int report_arrival(struct leat_change_request *r, enum leat_root root, const char *source)
 {
 	struct leat_daemon *d = r->d;
-	struct leat_file *f;
+	struct leat_file *f, *linked;
 	bool writers;
 
 	retire(d, r->to.path);
@@ -325,6 +325,10 @@ static int report_arrival(struct leat_change_request *r, enum leat_root root, co
 	f = leat_file_get(d, r->to.path);
 	if (!f)
 		return -ENFILE;
+	/* That it is from before the run, else the two names would be two contents. */
+	linked = source ? leat_file_get(d, source) : NULL;
+	if (linked)
+		leat_file_report_present(d, linked);
 	f->reported = f->made = true;
 	leat_file_note_root(d, f, root);
 	if (r->from.outside)

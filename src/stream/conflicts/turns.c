@@ -226,8 +226,8 @@ static int report_overtaken(struct leat_stream *s, struct leat_used *used, enum 
 	return k.other < 0 ? 0 : leat_uses_report_once(s, &k, LEAT_CONFLICT);
 }
 
-int leat_turn_changed(struct leat_stream *s, const struct leat_name_state *n, int step,
-		      enum leat_use use, bool made)
+static int changed_by_name(struct leat_stream *s, const struct leat_name_state *n, int step,
+			   enum leat_use use, bool made)
 {
 	const bool is_told = use == LEAT_USE_TRUNCATE || use == LEAT_USE_RIGHTS;
 	struct leat_used *used;
@@ -244,6 +244,24 @@ int leat_turn_changed(struct leat_stream *s, const struct leat_name_state *n, in
 		leat_used_add(s, used->uses, LEAT_CHANGERS, step);
 	rc = report_overtaken(s, used, LEAT_HASTY, step, use);
 	return rc || !made ? rc : report_overtaken(s, used, LEAT_SEEKERS, step, use);
+}
+
+int leat_turn_changed(struct leat_stream *s, const struct leat_name_state *n, int step,
+		      enum leat_use use, bool made)
+{
+	const bool by_all = use == LEAT_USE_WRITE || use == LEAT_USE_APPEND ||
+			    use == LEAT_USE_TRUNCATE || use == LEAT_USE_RIGHTS;
+	const struct leat_name_state *m;
+	int rc = 0;
+
+	if (!by_all || !n->content)
+		return changed_by_name(s, n, step, use, made);
+	DL_FOREACH2(n->content->names, m, same_next)
+	{
+		if (!rc)
+			rc = changed_by_name(s, m, step, use, made);
+	}
+	return rc;
 }
 
 /* ---- at its end ---- */

@@ -28,8 +28,7 @@ static const struct {
 				       "take retain: false away, or read it once, front to back"},
 	[LEAT_VIOLATION_LINKED] = {"opened for writing",
 				   ", and has another name, a hard link, that would change, too",
-				   false,
-				   "remove it before the run, or copy it to a file of its own"},
+				   false, "remove it first, or copy it to a file of its own"},
 	[LEAT_VIOLATION_LISTED] = {"removed", " after a consumer had found it in a listing", true,
 				   "exclude the names that do not last"},
 	[LEAT_VIOLATION_AMENDED] =

@@ -46,7 +46,6 @@ static uint64_t hash_pending(const struct leat_pending *p)
 	struct digest d = {.hash = 0};
 
 	put(&d, (uint64_t)p->process->key.node);
-	put(&d, (uint64_t)p->process->key.node);
 	put(&d, (uint64_t)p->process->key.pid);
 	put(&d, (uint64_t)p->step);
 	return finish(&d);
