@@ -87,6 +87,23 @@ linked_first() {
 	done
 }
 
+@test "moved away, removed or appended to by one of them, and then made or cut by another that the batch runs before: named" {
+	local made='until [ -e ../made ]; do sleep 0.02; done' change away
+	for away in 'mv x y' 'rm x' 'rm -f x'; do
+		for change in 'echo 7 >>x' 'printf 7 | dd of=x conv=notrunc status=none' 'exec 7<>x; echo 8 >&7' 'truncate -s 2 x' 'ln -sf none x'; do
+			echo "$away, $change"
+			two "$made; $change; exit 0" "$away; touch ../made" '"[xy]*"'
+			echo before >x
+			conflict '.* by step two and then .* by step one'
+		done
+	done
+	for change in 'truncate -s 99 x' 'truncate -s 2 x' ': >x'; do
+		echo "$change"
+		two "$made; $change" 'echo 7 >>x; touch ../made' '"[xy]*"'
+		conflict '(appended to|opened for writing) by step two and then truncated by step one'
+	done
+}
+
 @test "cut to the length that it has, and then written by another that the batch runs before: named" {
 	for make in 'exec 6>x; touch ../made; until [ -e ../cut ]; do sleep 0.02; done; echo a >&6' 'until [ -e ../cut ]; do sleep 0.02; done; echo a >>x'; do
 		rm -f ../cut ../made

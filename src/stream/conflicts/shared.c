@@ -189,6 +189,9 @@ static bool is_undone(const struct leat_stream *s, const struct leat_part *other
 {
 	const struct leat_extents *x = &other->written;
 
+	/* What is appended lies elsewhere after a cut, be it to a greater length. */
+	if (other->did & APPENDED && leat_runs_before(s->m, step, other->step))
+		return true;
 	return (x->n && x->v[x->n - 1].end > length) ||
 	       (is_cut_later(s, other, step, length) && length != other->cut_to);
 }

@@ -226,6 +226,24 @@ static int report_overtaken(struct leat_stream *s, struct leat_used *used, enum 
 	return k.other < 0 ? 0 : leat_uses_report_once(s, &k, LEAT_CONFLICT);
 }
 
+/* `step` makes it anew: in a batch the step that took it away, which comes later, would have taken
+ * that. */
+static int report_remade(struct leat_stream *s, const struct leat_name_state *n, int step,
+			 enum leat_use use)
+{
+	const struct leat_clash k = {
+		.name = n->text,
+		.step = step,
+		.other = (int)n->remover - 1,
+		.use = use,
+		.before = LEAT_USE_REMOVE,
+	};
+
+	return k.other < 0 || !leat_order_ends_before(s, step, k.other)
+		       ? 0
+		       : leat_uses_report_once(s, &k, LEAT_CONFLICT);
+}
+
 static int changed_by_name(struct leat_stream *s, const struct leat_name_state *n, int step,
 			   enum leat_use use, bool made)
 {
@@ -236,6 +254,9 @@ static int changed_by_name(struct leat_stream *s, const struct leat_name_state *
 	if (step < 0 || !n->governed || !leat_name_produced_by(n, step) ||
 	    !is_one_of_several(s, n, n->rule, step, n->text))
 		return 0;
+	rc = made ? report_remade(s, n, step, use) : 0;
+	if (rc)
+		return rc;
 	/* What has been made or written, or is gone, is seen by that. */
 	used = is_told ? leat_used_get(s, n->text, NULL) : leat_used_find(s, n->text);
 	if (!used)
