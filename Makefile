@@ -26,7 +26,7 @@ help:
 	@echo 'make long       the campaigns that CI runs behind it: faults, conformance, fuzzers, sanitizers, Debian 13'
 	@echo 'make faults     whatever dies, at each point: the long fault campaign (docs/explanation/reliability.md)'
 	@echo 'make conformance  random calls of 8 processes at once, examples with random delays (docs/developer/testing.md)'
-	@echo 'make scratch    2 x 1,000 random workflows whose steps share names, against their batches (docs/developer/testing.md)'
+	@echo 'make scratch    3 x 1,000 random workflows whose steps share names, against their batches (docs/developer/testing.md)'
 	@echo 'make limits     the examples under limits on memory, /dev/shm, CPUs and address space'
 	@echo 'make boxed      the examples in containers of Debian 13, by each engine; options in BOXED, e.g. BOXED="--small podman"'
 	@echo 'make verify     the rules in every order of events: three steps, three files, all combinations'
@@ -68,6 +68,7 @@ conformance: build
 scratch: build
 	@tests/scratch/campaign.py
 	@tests/scratch/campaign.py --producers
+	@tests/scratch/campaign.py --pairs
 
 limits: build
 	@.ci/deps build check examples

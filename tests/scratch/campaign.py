@@ -2,9 +2,10 @@
 """Steps of random shell workflows use the same names by chance: streamed, each workflow leaves what its batch
 leaves, or ends with an error that names the conflict.
 
-    campaign.py [--producers] [--first SEED] [--count N] [--seconds S] [-j JOBS] [--keep DIRECTORY] [--show]
+    campaign.py [--producers | --pairs] [--first SEED] [--count N] [--seconds S] [-j JOBS] [--keep DIRECTORY] [--show]
 
-With --producers all steps declare what they share as an output of theirs.
+With --producers all steps declare what they share as an output of theirs. With --pairs two of them do, each uses
+the one name once, and mostly the one that the batch runs first waits until the other has done so.
 
 A workflow is made from its seed; its batch is `leat run --plain`, in which what is private to a step is put back
 after it. A difference in silence, a failure that names no conflict, and a run that does not end
@@ -104,6 +105,56 @@ def make_producers(rng):
         steps.append(Step(f"s{k}", script, inputs, rng.choice(("update", "no_update")), [], False, rng.random() < 0.2,
                           "[t-w]*"))
     rng.shuffle(steps)
+    return steps
+
+
+# Until the other step has done its part; the batch does not wait.
+AWAIT_TURN = "for i in $(seq 25); do [ -e ../turn ] && break; sleep 0.02; done"
+
+
+def uses_of_one(name, own, out, text):
+    """All that a step may do with a name."""
+    return (
+        f"echo {text} >{name}",
+        f"echo {text} >>{name}",
+        f"printf {text} | dd of={name} conv=notrunc",
+        f"exec 3<>{name} && echo {text} >&3; exec 3>&-",
+        f"set -C; echo {text} >{name}; set +C",
+        f"sed -i s/o/x/ {name}",
+        f"truncate -s 2 {name}",
+        f"truncate -s 99 {name}",
+        f"chmod 600 {name}",
+        f"touch -h -d 2001-01-01 {name}",
+        f"rm {name}",
+        f"rm -f {name}",
+        f"rm -f {name}; echo {text} >{name}",
+        f"mv {name} {own}",
+        f"echo {text} >{own}; mv {own} {name}",
+        f"echo {text} >{own}; ln -f {own} {name}",
+        f"ln -f {name} {own}; echo {text} >>{own}",
+        f"ln -sfn none {name}",
+        f"cat {name} >>{out}",
+        f"stat -c '%F %s %a' {name} >>{out}",
+        f"[ -e {name} ] && echo yes >>{out} || echo no >>{out}",
+        f"cp -p {name} {own}",
+    )
+
+
+def make_pair(rng):
+    """Two steps that declare one output, and use one name of it."""
+    name, awaits, ordered = rng.choice(("told", "t")), rng.choice((0, 0, 1)), rng.random() < 0.25
+    steps = []
+    for k in range(2):
+        out = f"o{k}"
+        script = [rng.choice(uses_of_one(name, "uv"[k], out, f"s{k}"))]
+        if awaits == k:
+            script.insert(0, AWAIT_TURN)
+        else:
+            script.append(": >../turn")
+        if ordered and k == 1:
+            script.insert(0, f"cat o0 >>{out}")
+        steps.append(Step(f"s{k}", script, ["o0"] if ordered and k == 1 else [],
+                          rng.choice(("update", "no_update")), [], False, rng.random() < 0.2, "[t-w]*"))
     return steps
 
 
@@ -251,6 +302,8 @@ def judge(seed, make, keep):
         for path, swaps in ((batch, True), (streamed, False)):
             os.mkdir(path)
             lay_out(path, steps, swaps)
+        with open(os.path.join(batch, "turn"), "w"):
+            pass
         status, text = run(batch, "--plain")
         if status != 0:
             return "the batch failed", text
@@ -283,9 +336,13 @@ def main():
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", help="leave the directories of the runs here")
     parser.add_argument("--show", action="store_true", help="what leat said of each workflow")
-    parser.add_argument("--producers", action="store_true", help="all steps declare what they share")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--producers", dest="make", action="store_const", const=make_producers,
+                       help="all steps declare what they share")
+    kinds.add_argument("--pairs", dest="make", action="store_const", const=make_pair,
+                       help="two steps that declare what they share, with one use each")
     args = parser.parse_args()
-    make = make_producers if args.producers else make_steps
+    make = args.make or make_steps
     began, verdicts, wrong = time.monotonic(), collections.Counter(), 0
 
     def one(seed):

@@ -16,3 +16,10 @@ load helper
 	echo "$output"
 	[[ $output == *" the same, "*" conflicts named, "*", 0 wrong" ]]
 }
+
+@test "two steps that declare one output, and use a name of it in any two ways, whoever comes first" {
+	need python3
+	run -0 "$LEAT_SOURCE_DIR/tests/scratch/campaign.py" --pairs --count 60 --seconds 15 -j 2
+	echo "$output"
+	[[ $output == *" the same, "*" conflicts named, "*", 0 wrong" ]]
+}
