@@ -325,8 +325,8 @@ static int report_arrival(struct leat_change_request *r, enum leat_root root, co
 	f = leat_file_get(d, r->to.path);
 	if (!f)
 		return -ENFILE;
-	/* That it is from before the run, else the two names would be two contents. */
-	linked = source ? leat_file_get(d, source) : NULL;
+	/* A source from before the run is made known, or the two names would be two contents. */
+	linked = source && is_known(d, source) ? leat_file_get(d, source) : NULL;
 	if (linked)
 		leat_file_report_present(d, linked);
 	f->reported = f->made = true;
