@@ -7,28 +7,40 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Other processes may make something in a directory once it is empty, each time. */
+#define ATTEMPTS 100
+
 static int remove_below(int fd, dev_t dev);
 
-static int remove_entry(int fd, const char *name, dev_t dev)
+static int empty_directory(int fd, const char *name, dev_t dev)
 {
 	struct stat st;
-	int sub, rc;
+	int sub = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (unlinkat(fd, name, 0) == 0 || errno == ENOENT)
-		return 0;
-	if (errno != EISDIR && errno != EPERM)
-		return -errno;
-	sub = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (sub < 0)
 		return -errno;
 	if (fstat(sub, &st) < 0 || st.st_dev != dev) {
 		close(sub);
 		return -EXDEV;
 	}
-	rc = remove_below(sub, dev);
-	if (unlinkat(fd, name, AT_REMOVEDIR) < 0 && !rc)
-		rc = -errno;
-	return rc;
+	return remove_below(sub, dev);
+}
+
+static int remove_entry(int fd, const char *name, dev_t dev)
+{
+	if (unlinkat(fd, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -errno;
+	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+		int rc = empty_directory(fd, name, dev);
+
+		if (rc || unlinkat(fd, name, AT_REMOVEDIR) == 0)
+			return rc;
+		if (errno != ENOTEMPTY)
+			return -errno;
+	}
+	return -ENOTEMPTY;
 }
 
 /* Owns `fd`. */

@@ -548,6 +548,50 @@ static void test_persist_beside_cleaners(void **state)
 	close(fd);
 }
 
+/* Who makes some links in that directory, one after the other, from the time that it is emptied. */
+static pid_t start_maker(const char *there)
+{
+	int dir = open(there, O_RDONLY | O_DIRECTORY);
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		char name[16];
+
+		while (faccessat(dir, "first", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			;
+		for (int i = 0; i < 50; i++) {
+			snprintf(name, sizeof(name), "%d", i);
+			if (symlinkat("target", dir, name) < 0)
+				break;
+		}
+		_exit(0);
+	}
+	close(dir);
+	return pid;
+}
+
+/* A process that loses its daemon leaves word of it in a directory that the daemon removes. */
+static void test_remove_beside_makers(void **state)
+{
+	char there[80];
+	int rc = 0, status;
+
+	(void)state;
+	snprintf(there, sizeof(there), "%s/removed", base);
+	for (int i = 0; i < 300 && !rc; i++) {
+		pid_t maker;
+
+		assert_int_equal(mkdir(there, 0700), 0);
+		assert_int_equal(mkdirat(base_fd, "removed/first", 0700), 0);
+		maker = start_maker(there);
+		rc = leat_remove_tree(AT_FDCWD, there);
+		assert_int_equal(waitpid(maker, &status, 0), maker);
+	}
+	assert_int_equal(rc, 0);
+	assert_int_equal(access(there, F_OK), -1);
+}
+
 static void test_persist_long_name(void **state)
 {
 	char name[NAME_MAX + 1];
@@ -654,6 +698,7 @@ int main(void)
 		cmocka_unit_test(test_persist_stale),
 		cmocka_unit_test(test_persist_taken),
 		cmocka_unit_test(test_persist_beside_cleaners),
+		cmocka_unit_test(test_remove_beside_makers),
 		cmocka_unit_test(test_persist_long_name),
 		cmocka_unit_test(test_persist_meta),
 		cmocka_unit_test(test_persist_full),

@@ -107,19 +107,30 @@ static int note_holder(int fd, pid_t pid)
 	return leat_write_all(fd, text, (size_t)length);
 }
 
-/* The lock file goes last: whoever sees it unlocked finds nothing else. */
+static bool remove_part(const char *dir, const char *name)
+{
+	char path[PATH_MAX + 8];
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	rc = leat_remove_tree(AT_FDCWD, path);
+	if (rc)
+		leat_warn("cannot remove %s: %s", path, strerror(-rc));
+	return !rc;
+}
+
+/* The lock file goes last: whoever sees it unlocked finds nothing else. It stays with what cannot
+ * be removed, for the next session that clears away. */
 static void remove_session(const char *dir, int lock_fd)
 {
-	static const char *const parts[] = {"socket",        "store",        "sites",
-					    LEAT_LOST_LINKS, LEAT_ROLL_NAME, "lock"};
-	char path[PATH_MAX + 8];
+	static const char *const parts[] = {"socket", "store", "sites", LEAT_LOST_LINKS,
+					    LEAT_ROLL_NAME};
+	bool is_empty = true;
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		snprintf(path, sizeof(path), "%s/%s", dir, parts[i]);
-		if (leat_remove_tree(AT_FDCWD, path) < 0)
-			leat_warn("cannot remove %s", path);
-	}
-	rmdir(dir);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		is_empty = remove_part(dir, parts[i]) && is_empty;
+	if (is_empty && remove_part(dir, "lock"))
+		rmdir(dir);
 	close(lock_fd);
 }
 
