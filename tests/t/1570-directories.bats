@@ -532,3 +532,47 @@ renamed_when_complete() {
 	step c '{filename: tok2}' '{filename: d/s/h}' <<<'mkdir -p d/s; cat tok2; echo 2 >d/s/h'
 	run_both
 }
+
+moved_before_removed() {
+	local undo
+	for undo in 'rmdir x' 'rm -d x' 'mv x z'; do
+		begin
+		rm -f moved
+		step a '' '{filename: "[xyz]"}, {filename: tok, committed: on_close}' <<<"mkdir x; echo >tok; until [ -e ../moved ]; do sleep 0.02; done; $undo; exit 0"
+		step b '{filename: tok}' '{filename: "[xyz]"}' <<<'cat tok; mv x y; touch ../moved'
+		run -125 --separate-stderr timeout 60 leat run -q flow.yaml
+		echo "$undo: $stderr"
+		[[ $stderr == *"violation: x was removed by step b and then looked for by step a, which in a batch ends before step b begins"* ]]
+	done
+}
+
+@test "a directory is moved before an earlier step, which has made it, removes it: named" {
+	each_way moved_before_removed
+}
+
+# The later of two producers is first: PREPARE; A; B; what is said.
+turned() {
+	begin
+	rm -f changed
+	(cd work && eval "$1")
+	step a '' '{filename: "[dez]*"}, {filename: "[dez]*/**"}' <<<"until [ -e ../changed ]; do sleep 0.02; done; $2; exit 0"
+	step b '' '{filename: "[dez]*"}, {filename: "[dez]*/**"}' <<<"$3; touch ../changed"
+	run -125 --separate-stderr timeout 60 leat run -q flow.yaml
+	echo "$1; a: $2; b: $3; $stderr"
+	[[ $stderr == *"violation: d was $4, which has no order with it"* ]]
+}
+
+changed_by_a_later_producer() {
+	local come='mkdir e; mv e d'
+	turned : 'mkdir -p d' "$come" 'made by step b and then made by step a'
+	turned : 'cp -r d z' "$come" 'made by step b and then read by step a'
+	# a mount is asked for the name only
+	[ -n "${launcher:-}" ] || turned : 'echo 1 >d' "$come" 'made by step b and then read by step a'
+	turned 'mkdir d' 'test -d d' 'rmdir d' 'removed by step b and then looked for by step a'
+	turned 'mkdir d' 'ls d' 'mv d z' 'removed by step b and then looked for by step a'
+	turned 'mkdir d' 'echo 1 >d/x' 'mv d z' 'removed by step b and then looked for by step a'
+}
+
+@test "a directory comes by a rename, or goes, by a later producer, before an earlier one meets it: named" {
+	each_way changed_by_a_later_producer
+}

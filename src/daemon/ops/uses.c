@@ -422,9 +422,7 @@ int leat_uses_change(struct leat_change_request *r, uint32_t change)
 	if (rc)
 		return rc;
 	if (!there)
-		return change_name(r, &r->from,
-				   change == LEAT_CHANGE_RMDIR ? LEAT_USE_NEED : LEAT_USE_SEEK,
-				   change == LEAT_CHANGE_RMDIR ? S_IFDIR : 0, NULL);
+		return change_name(r, &r->from, LEAT_USE_SEEK, 0, NULL);
 	switch (change) {
 	case LEAT_CHANGE_RENAME:
 		return is_vain_rename(r, is_dir) ? look_at_both(r)

@@ -200,7 +200,7 @@ int leat_declared_use(struct leat_stream *s, const struct leat_event *ev,
 		return 0;
 	k.other = leat_declared_remaker(s, rule, ev->step, ev->name, k.use);
 	if (k.other >= 0) {
-		k.before = LEAT_USE_REMOVE;
+		k.before = n && n->content ? LEAT_USE_MKDIR : LEAT_USE_REMOVE;
 		return leat_uses_report_once(s, &k, LEAT_CONFLICT);
 	}
 	/* Directories are made and looked at by several, to the same effect. */

@@ -77,7 +77,7 @@ static enum leat_use use_of(const struct leat_name_state *n, int step, enum leat
 	/* What was found is gone since. */
 	if (has_removed(n, step) && look == LEAT_USE_READ && (int)n->removed_maker - 1 == step)
 		return LEAT_USE_CREATE;
-	if (has_removed(n, step))
+	if (has_removed(n, step) || look == LEAT_USE_SEEK)
 		return LEAT_USE_REMOVE;
 	if (!leat_name_is_made_by(n, step))
 		return LEAT_USE_RIGHTS;
@@ -289,36 +289,40 @@ int leat_turn_changed(struct leat_stream *s, const struct leat_name_state *n, in
 
 /* Who changed what it has gone by, though it comes before it; -1: that cannot be told any more. */
 static int find_changer(const struct leat_stream *s, const struct leat_name_state *n,
-			const struct leat_used *used, int step)
+			const struct leat_used *used, const struct leat_file_rule *rule, int step)
 {
-	for (int o = leat_steps_next(n->rule->producers, 0, s->n_steps); o < s->n_steps;
-	     o = leat_steps_next(n->rule->producers, o + 1, s->n_steps))
+	for (int o = leat_steps_next(rule->producers, 0, s->n_steps); o < s->n_steps;
+	     o = leat_steps_next(rule->producers, o + 1, s->n_steps))
 		if ((leat_name_is_made_by(n, o) || has_changed(s, n, used, o)) &&
 		    leat_order_ends_before(s, o, step))
 			return o;
 	return -1;
 }
 
-static int judge(struct leat_stream *s, const struct leat_name_state *n, struct leat_used *used,
-		 int step)
+static int judge(struct leat_stream *s, struct leat_used *used, int step)
 {
-	const bool sought = leat_used_has(s, used->uses, LEAT_SEEKERS, step) && n->content &&
+	/* None of a directory from before the run. */
+	const struct leat_name_state *n = leat_name_find(s, used->text);
+	const struct leat_file_rule *rule = leat_match(s->m, used->text);
+	const bool sought = leat_used_has(s, used->uses, LEAT_SEEKERS, step) && n && n->content &&
 			    !n->content->is_dir;
-	struct leat_clash k = {.name = n->text, .step = -1, .other = step};
+	struct leat_clash k = {.name = used->text, .step = -1, .other = step};
 	int later = -1;
 
+	if (!rule)
+		return -ENOMEM;
 	if (leat_used_has(s, used->uses, LEAT_FORERUNNERS, step)) {
-		later = find_later(s, n, used, n->rule, step);
+		later = find_later(s, n, used, rule, step);
 		if (later < 0)
-			later = leat_uses_remaker(s, n->text, step);
+			later = leat_uses_remaker(s, used->text, step);
 	}
 	if (later >= 0)
-		return report_later(s, n, n->text, step, later,
+		return report_later(s, n, used->text, step, later,
 				    leat_used_has(s, used->uses, LEAT_SEEKERS, step)
 					    ? LEAT_USE_SEEK
 					    : LEAT_USE_READ);
 	if (sought || leat_used_has(s, used->uses, LEAT_OVERTAKEN, step))
-		k.step = find_changer(s, n, used, step);
+		k.step = find_changer(s, n, used, rule, step);
 	if (k.step < 0)
 		return 0;
 	k.use = use_of(n, k.step, LEAT_USE_SEEK);
@@ -334,12 +338,10 @@ void leat_turn_step_over(struct leat_stream *s, int step)
 		return;
 	HASH_ITER(hh, s->used, used, next)
 	{
-		const struct leat_name_state *n = leat_name_find(s, used->text);
-
 		if (!leat_used_has(s, used->uses, LEAT_GUESSERS, step))
 			continue;
 		leat_used_drop(s, used->uses, LEAT_GUESSERS, step);
-		if (n && judge(s, n, used, step))
+		if (judge(s, used, step))
 			s->error = -ENOMEM;
 	}
 }
@@ -383,10 +385,17 @@ static void check_makers(struct leat_stream *s, struct leat_uses *u, const char 
 
 void leat_turn_directory_renamed(struct leat_stream *s, const struct leat_name_state *to, int step)
 {
-	struct leat_used *used = leat_used_find(s, to->text);
+	struct leat_used *used;
 
-	if (used && to->governed && is_one_of_several(s, to, to->rule, step, to->text))
-		check_seekers(s, used->uses, to->text, step);
+	if (!to->governed || !is_one_of_several(s, to, to->rule, step, to->text))
+		return;
+	used = leat_used_get(s, to->text, NULL);
+	if (!used) {
+		s->error = -ENOMEM;
+		return;
+	}
+	check_seekers(s, used->uses, to->text, step);
+	leat_used_add(s, used->uses, LEAT_MAKERS, step);
 }
 
 /* Does it make something in a directory without a look at it, which in a batch is not there yet? */
@@ -403,6 +412,16 @@ static int check_needed(struct leat_stream *s, struct leat_uses *u, const char *
 				     .before = LEAT_USE_MKDIR};
 
 	return knows || k.other < 0 ? 0 : leat_uses_report_once(s, &k, LEAT_CONFLICT);
+}
+
+/* Does it make something in a directory that a later one has taken away? */
+static int check_gone(struct leat_stream *s, const struct leat_event *ev,
+		      const struct leat_file_rule *rule, const struct leat_name_state *n,
+		      struct leat_used *used)
+{
+	int later = n && n->content ? -1 : find_later(s, n, used, rule, ev->step);
+
+	return later < 0 ? 0 : report_later(s, n, ev->name, ev->step, later, LEAT_USE_SEEK);
 }
 
 int leat_turn_directory(struct leat_stream *s, const struct leat_event *ev,
@@ -434,10 +453,18 @@ int leat_turn_directory(struct leat_stream *s, const struct leat_event *ev,
 	case LEAT_USE_NEED:
 		if (!n || !n->content)
 			leat_used_add(s, used->uses, LEAT_SEEKERS, ev->step);
-		rc = check_needed(s, used->uses, ev->name, ev->step);
+		rc = check_gone(s, ev, rule, n, used);
+		if (!rc)
+			rc = check_needed(s, used->uses, ev->name, ev->step);
 		if (leat_directory_is_excused(s, used->uses, ev->step))
 			leat_used_add(s, used->uses, LEAT_TRIERS, ev->step);
 		leat_directory_tried(s, ev->name, ev->step);
+		break;
+	case LEAT_USE_REMOVE:
+	case LEAT_USE_MOVE:
+		/* One from before the run has no state that would tell. */
+		if (!leat_used_has(s, used->uses, LEAT_MAKERS, ev->step))
+			leat_used_add(s, used->uses, LEAT_CHANGERS, ev->step);
 		break;
 	default:
 		break;
