@@ -34,6 +34,15 @@ mounted() {
 	done
 }
 
+@test "looked for in vain by one that goes on, and then made by another that the batch runs before: named" {
+	local look="[ -e x ] && echo 1 >y; touch ../looked; sleep 0.5" make='until [ -e ../looked ]; do sleep 0.02; done; echo 1 >x'
+	two "$make" "$look" '"[xy]*"'
+	conflict 'looked for by step two and then created by step one'
+	two "$make" "$look" '"[xy]*"'
+	mounted || return 0
+	conflict 'looked for by step two and then created by step one'
+}
+
 @test "looked at by who has a part in it, and then written by another that the batch runs before: named" {
 	two 'until [ -e ../looked ]; do sleep 0.02; done; python3 put.py vector aaa 9' 'python3 put.py vector bbb 0; cat x >y; touch ../looked' '"[xy]*"'
 	conflict 'read by step two and then opened for writing by step one'

@@ -13,9 +13,6 @@ teardown() {
 	nothing_left
 }
 
-# Until the consumer has looked: what it has seen is outside of the workflow's directory.
-looked="until [ -s ../seen ]; do sleep 0.02; done"
-
 mode_is_changed() {
 	rm -f seen
 	step make '' '{filename: "d/**"}, {filename: x}' <<<"mkdir d; $looked; chmod 700 d; echo 1 >d/a; echo >x"

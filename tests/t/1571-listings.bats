@@ -13,9 +13,6 @@ teardown() {
 	nothing_left
 }
 
-# Until the consumer has looked: what it has seen is outside of the workflow's directory.
-looked="until [ -s ../seen ]; do sleep 0.02; done"
-
 listed_outputs() {
 	local outputs list
 	for outputs in '{filename: "d/*"}' '{filename: d/1}, {filename: d/2}' '{filename: "d/**"}' '{filename: d}'; do

@@ -14,6 +14,10 @@ step() {
 	END
 }
 
+# Until the consumer has looked: what it has seen is outside of the workflow's directory.
+# shellcheck disable=SC2034 # of those who load this
+looked="until [ -s ../seen ]; do sleep 0.02; done"
+
 # begin: no steps yet.
 begin() {
 	rm -rf work batch flow.yaml order ./*.sh

@@ -548,7 +548,7 @@ static void test_persist_beside_cleaners(void **state)
 	close(fd);
 }
 
-/* Who makes some links in that directory, one after the other, from the time that it is emptied. */
+/* A process that makes links in that directory, one after the other, once `first` is removed. */
 static pid_t start_maker(const char *there)
 {
 	int dir = open(there, O_RDONLY | O_DIRECTORY);

@@ -77,7 +77,7 @@ static enum leat_use use_of(const struct leat_name_state *n, int step, enum leat
 	/* What was found is gone since. */
 	if (has_removed(n, step) && look == LEAT_USE_READ && (int)n->removed_maker - 1 == step)
 		return LEAT_USE_CREATE;
-	if (has_removed(n, step) || look == LEAT_USE_SEEK)
+	if (has_removed(n, step) || (look == LEAT_USE_SEEK && !(n && n->content)))
 		return LEAT_USE_REMOVE;
 	if (!leat_name_is_made_by(n, step))
 		return LEAT_USE_RIGHTS;
@@ -383,21 +383,6 @@ static void check_makers(struct leat_stream *s, struct leat_uses *u, const char 
 		leat_directory_mistaken(s, u, name, step, later);
 }
 
-void leat_turn_directory_renamed(struct leat_stream *s, const struct leat_name_state *to, int step)
-{
-	struct leat_used *used;
-
-	if (!to->governed || !is_one_of_several(s, to, to->rule, step, to->text))
-		return;
-	used = leat_used_get(s, to->text, NULL);
-	if (!used) {
-		s->error = -ENOMEM;
-		return;
-	}
-	check_seekers(s, used->uses, to->text, step);
-	leat_used_add(s, used->uses, LEAT_MAKERS, step);
-}
-
 /* Does it make something in a directory without a look at it, which in a batch is not there yet? */
 static int check_needed(struct leat_stream *s, struct leat_uses *u, const char *name, int step)
 {
@@ -470,6 +455,14 @@ int leat_turn_directory(struct leat_stream *s, const struct leat_event *ev,
 		break;
 	}
 	return rc;
+}
+
+void leat_turn_directory_renamed(struct leat_stream *s, const struct leat_name_state *to, int step)
+{
+	const struct leat_event made = {.name = to->text, .step = step, .code = LEAT_USE_MKDIR};
+
+	if (to->governed && leat_turn_directory(s, &made, to->rule))
+		s->error = -ENOMEM;
 }
 
 bool leat_turn_directory_is_news(const struct leat_stream *s, const struct leat_file_rule *rule,
