@@ -68,10 +68,12 @@ static int mount_for(const struct leat_mount_spec *spec, int server)
 	return rc;
 }
 
-/* What a step's command goes by says nothing of the daemon, and stays. */
-static bool is_instance(const char *variable)
+/* What says nothing of the daemon stays: what a step's command goes by, and what the user has told
+ * each leat, of which the command may be one. */
+static bool is_kept(const char *variable)
 {
-	static const char *const names[] = {"LEAT_TASK=", "LEAT_INSTANCE=", "LEAT_INSTANCES="};
+	static const char *const names[] = {"LEAT_TASK=",      "LEAT_INSTANCE=", "LEAT_INSTANCES=",
+					    "LEAT_STATE_DIR=", "LEAT_LIBRARY=",  "LEAT_ACTION="};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strncmp(variable, names[i], strlen(names[i])) == 0)
@@ -81,7 +83,7 @@ static bool is_instance(const char *variable)
 
 static bool is_session(const char *variable)
 {
-	return (strncmp(variable, "LEAT_", 5) == 0 && !is_instance(variable)) ||
+	return (strncmp(variable, "LEAT_", 5) == 0 && !is_kept(variable)) ||
 	       strncmp(variable, "CAPIO_", 6) == 0;
 }
 

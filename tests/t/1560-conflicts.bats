@@ -27,7 +27,7 @@ two() {
 conflict() {
 	run -125 --separate-stderr leat run w.yaml
 	grep -q "violation: $1 was .* by step \(one\|two\) and then .* by step \(one\|two\), which has no order with it: in a batch they run one after the other; give each a file of its own .*, or declare it as an output of \(one\|two\) and an input of \(one\|two\)" <<<"$stderr"
-	rm -rf a.txt b.txt "$1"
+	rm -rf a.txt b.txt go "$1"
 	run -0 --separate-stderr leat run --on-violation warn w.yaml
 	grep -q "warning: violation: $1 was " <<<"$stderr"
 }

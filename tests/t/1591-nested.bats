@@ -45,11 +45,12 @@ outer() {
 	END
 }
 
-# good [OPTION...]: the run makes what the batch makes.
+# good [OPTION...]: the run makes what the batch makes; the record of the inner one is where the user wants records.
 good() {
-	rm -f work/z work/sub/[xy]
+	rm -rf work/z work/sub/[xy] "$LEAT_STATE_DIR"/*
 	run -0 timeout 100 leat run "$@" outer.yaml
 	[ "$(cat work/z)" = $'first\na\nb' ]
+	[ -n "$(state_of work/sub)" ]
 }
 
 can_mount() {
