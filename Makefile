@@ -3,7 +3,7 @@ BUILD ?= build/dev
 PREFIX ?= /usr/local
 export LEAT_BUILD = $(abspath $(BUILD))
 
-.PHONY: build all help deps unit test check quick-check long faults conformance limits boxed scratch verify mutants versions fuzz soak valgrind demo bench install format tidy clean
+.PHONY: build all help deps unit test check quick-check long faults conformance limits boxed combinations scratch verify mutants versions fuzz soak valgrind demo bench install format tidy clean
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -23,9 +23,10 @@ help:
 	@echo 'make test T=1320  one bats file of tests/t, or several (T=13), or a unit test by its name (T=wire)'
 	@echo 'make check      install what is missing, build, test, lint: an hour on two cores'
 	@echo 'make quick-check  gcc build, its tests, layers and format only'
-	@echo 'make long       the campaigns that CI runs behind it: faults, conformance, fuzzers, sanitizers, Debian 13'
+	@echo 'make long       what CI runs behind it: clang, clang-tidy, faults, conformance, Debian 13, fuzzers, sanitizers'
 	@echo 'make faults     whatever dies, at each point: the long fault campaign (docs/explanation/reliability.md)'
 	@echo 'make conformance  random calls of 8 processes at once, examples with random delays (docs/developer/testing.md)'
+	@echo 'make combinations  the command-line tests that try a part of their combinations, with all of them'
 	@echo 'make scratch    3 x 1,000 random workflows whose steps share names, against their batches (docs/developer/testing.md)'
 	@echo 'make limits     the examples under limits on memory, /dev/shm, CPUs and address space'
 	@echo 'make boxed      the examples in containers of Debian 13, by each engine; options in BOXED, e.g. BOXED="--small podman"'
@@ -64,6 +65,10 @@ faults:
 conformance: build
 	@.ci/deps build check examples
 	@.ci/conformance --long
+
+combinations: build
+	@.ci/deps build check examples
+	@.ci/combinations
 
 scratch: build
 	@tests/scratch/campaign.py

@@ -288,11 +288,13 @@ hide_each() {
 }
 
 @test "a libc with one site hidden, without a mount: refused by name, whichever function it is" {
-	local aliases number name said own=0
+	local aliases number name said tried=0 own=0
 	PROBED=$(sed -n 's/^\t{"\([a-z_A-Z0-9]*\)", .*/\1/p' "$LEAT_SOURCE_DIR/src/preload/engine/proof_x86_64.c" | xargs)
 	PROBED=$PROBED hide_each >each
 	[ "$(wc -l <each)" -gt 90 ] # of some hundred functions; the others are too short
 	while read -r number name aliases; do
+		one_in 4 || continue
+		tried=$((tried + 1))
 		printf 'name: w\ndir: work\ntasks:\n  - {func: f, exec: %s}\n' "env LD_LIBRARY_PATH=$PWD/hidden/$number true" >flow.yaml
 		run no_mount timeout 60 leat run flow.yaml
 		said=${output##*that leat does not see (}
@@ -304,7 +306,7 @@ hide_each() {
 		fi
 		[[ " $aliases " != *" $said "* ]] || own=$((own + 1))
 	done <each
-	[ "$own" -gt 80 ]
+	[ "$own" -gt $((tried * 8 / 10)) ]
 }
 
 @test "a thread that waits for data is cancelled" {

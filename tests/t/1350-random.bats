@@ -42,6 +42,7 @@ tree() {
 seeds() {
 	local seed
 	for seed in $(seq "$1" "$2"); do
+		one_in 3 || continue
 		echo "# seed $seed"
 		"$4" "$seed" "$3" >flow.yaml
 		rm -rf work batch

@@ -10,12 +10,12 @@ setup() {
 	export TMPDIR=$BATS_TEST_TMPDIR
 }
 
-@test "random calls, in the store, update" { "$compare" update 1 40 200; }
-@test "random calls, in the store, no_update" { "$compare" no_update 41 80 200; }
-@test "random calls, on disk" { "$compare" disk 81 120 200; }
+@test "random calls, in the store, update" { "$compare" update 1 20 200; }
+@test "random calls, in the store, no_update" { "$compare" no_update 41 60 200; }
+@test "random calls, on disk" { "$compare" disk 81 100 200; }
 
 @test "random calls of an ordinary user" {
 	export TMPDIR=/tmp
-	nobody "$compare" update 121 140 200
-	nobody "$compare" disk 141 160 200
+	nobody "$compare" update 121 130 200
+	nobody "$compare" disk 141 150 200
 }

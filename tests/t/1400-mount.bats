@@ -584,6 +584,7 @@ grown() {
 		'busybox cp -a x z; cp -a x w; ls -l z w | cut -c1-10' 'python3 ../look.py x open & cat x & wait')
 	for make in 'echo text >x' 'ln -s f x' 'mkdir t; echo y >t/y; mv t x'; do
 		for look in "${looks[@]}"; do
+			one_in 3 || continue
 			echo "shown=\$( ($look) 2>&1 | sort); echo \"\$shown\" >out" >script
 			for mode in update no_update; do
 				[[ $mode == update || $make == echo* ]] || continue

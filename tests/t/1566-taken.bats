@@ -20,6 +20,7 @@ used_before() {
 		for look in '{filename: y}|[ -e x ] && echo stale >z || echo clean >z; cat y >>z' \
 			'{filename: y}, {filename: x}|cat x y >z 2>/dev/null; :' \
 			'{filename: y}|cp x z 2>/dev/null || echo none >z; cat y >>z'; do
+			one_in 2 || continue
 			begin
 			step make '' '{filename: x}' <<<'seq 5 >x'
 			step take '{filename: x}' '{filename: y}' <<<"sleep 0.5; $take"
@@ -76,6 +77,7 @@ replaced() {
 	local replace
 	for replace in 'seq 4 >x' 'seq 4 | tee x >/dev/null' 'seq 3 >n; mv n x' 'seq 3 >n; ln -f n x' 'mv x t; cat t t >x' \
 		'sort -r -o x x' 'sed -i s/3/three/ x' 'echo k >>x' 'rm x; seq 2 >x'; do
+		one_in 2 || continue
 		begin
 		step make '' '{filename: x}' <<<'sleep 0.3; seq 6 >x'
 		step change '{filename: x}' '{filename: x}' <<<"$replace"

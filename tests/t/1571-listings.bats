@@ -17,6 +17,7 @@ listed_outputs() {
 	local outputs list
 	for outputs in '{filename: "d/*"}' '{filename: d/1}, {filename: d/2}' '{filename: "d/**"}' '{filename: d}'; do
 		for list in 'ls d >o' 'tar c d | tar t | sort >o'; do
+			one_in 3 || continue
 			begin
 			step a '' "$outputs, {filename: tok, committed: on_close}" <<<'mkdir d; echo 1 >d/1; echo >tok; sleep 0.3; echo 2 >d/2'
 			step b '{filename: tok}' '{filename: o}' <<<"cat tok; $list"
@@ -34,6 +35,7 @@ listed_without_order() {
 	for outputs in '{filename: "d/*"}' '{filename: d/1}, {filename: d/2}' '{filename: "d/*"}, {filename: d}'; do
 		# shellcheck disable=SC2016 # the step's
 		for list in 'ls d >o' 'find d -type f | sort | xargs -r cat >o' 'cat d/* >o; true' 'cp -r d ../copy; ls ../copy >o; rm -r ../copy'; do
+			one_in 5 || continue
 			begin
 			mkdir -p work/d batch/d
 			step a '' "$outputs" <<<'sleep 0.2; echo 1 >d/1; sleep 0.1; echo 2 >d/2'
@@ -69,6 +71,7 @@ edited_directory() {
 			# shellcheck disable=SC2016 # the step's
 			for edit in 'find d -type f | sort >o' 'for f in d/f*; do [ -f "$f" ] && gzip -n "$f"; done; ls d >o' \
 				'mkdir -p d; ls d >d/x; cp d/x o'; do
+				one_in 5 || continue
 				begin
 				step make '' "$outputs" <<<'sleep 0.3; mkdir d; echo 1 >d/f1; sleep 0.1; echo 2 >d/f2'
 				step edit "$both" "$both, {filename: o}" <<<"$edit"
@@ -94,6 +97,7 @@ from_before_the_run() {
 	for outputs in '{filename: "d/*"}' '{dirname: d}'; do
 		for use in 'ls d >o' 'cd d; cat f >../o; ls >>../o' 'find d -type f | sort >o'; do
 			for make in 'rm -r d; mkdir d' ':'; do
+				one_in 5 || continue
 				begin
 				left_over
 				step make '' "$outputs" <<<"sleep 0.2; $make; echo 1 >d/f; sleep 0.1; echo 2 >d/h"

@@ -47,7 +47,7 @@ outer() {
 
 # good [OPTION...]: the run makes what the batch makes; the record of the inner one is where the user wants records.
 good() {
-	rm -rf work/z work/sub/[xy] "$LEAT_STATE_DIR"/*
+	rm -rf work/z work/sub/[xy] "${LEAT_STATE_DIR:?}"/*
 	run -0 timeout 100 leat run "$@" outer.yaml
 	[ "$(cat work/z)" = $'first\na\nb' ]
 	[ -n "$(state_of work/sub)" ]

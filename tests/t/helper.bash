@@ -15,7 +15,7 @@ unset CAPIO_DIR CAPIO_APP_NAME CAPIO_WORKFLOW_NAME LD_PRELOAD
 export LEAT_RUNTIME_DIR=$BATS_TEST_TMPDIR/runtime
 # Records and logs. Not in the test's directory, which may be the workflow's; other users write there, too.
 export LEAT_STATE_DIR=$BATS_RUN_TMPDIR/state
-mkdir -p "$LEAT_STATE_DIR" && chmod 1777 "$LEAT_STATE_DIR"
+[ -d "$LEAT_STATE_DIR" ] || { mkdir -p "$LEAT_STATE_DIR" && chmod 1777 "$LEAT_STATE_DIR"; }
 
 # in_work: go to the test's own directory, with an empty `work` in it.
 in_work() {
@@ -42,6 +42,13 @@ static_linking() {
 	echo 'int main(void) { return 0; }' | gcc -static -pthread -o static-linking -x c - 2>/dev/null ||
 		skip "nothing can be linked statically here"
 	rm static-linking
+}
+
+# one_in N: true at each Nth call of a test, for loops over combinations; at each one with LEAT_ALL=1 (make combinations).
+# An N that shares no divisor with the number of values in the inner loops gives each value its turn.
+one_in() {
+	combination=$((${combination:--1} + 1))
+	[ -n "${LEAT_ALL:-}" ] || [ $((combination % $1)) = 0 ]
 }
 
 # state_of DIRECTORY: where leat keeps what it knows of that directory from run to run.
@@ -97,11 +104,18 @@ no_mount() {
 	unshare -rm sh -c 'mount --bind /dev/null /dev/fuse && exec "$@"' sh "$@"
 }
 
+# all_is_clean: there is nothing of that kind, and no store at all. With one process, as it is asked after each test.
+all_is_clean() {
+	[[ -z $(shopt -s nullglob dotglob && echo /dev/shm/leat-[0-9]* "$LEAT_RUNTIME_DIR"/*) ]] &&
+		! grep -qszF -- "$LEAT_RUNTIME_DIR" /proc/mounts /proc/[0-9]*/{environ,cmdline}
+}
+
 # left_behind: print what leat left in shared memory, mounts and processes of this test's runtime
 # directory; nothing when all is clean. A store in shared memory that a process has open belongs
 # to another session that is at work.
 left_behind() {
 	local store process
+	! all_is_clean || return 0
 	find /dev/shm -maxdepth 1 -name 'leat-[0-9]*' -newer "$BATS_TEST_TMPDIR" 2>/dev/null |
 		while read -r store; do
 			find /proc/[0-9]*/fd -lname "$store" 2>/dev/null | grep -q . || echo "$store"
@@ -121,7 +135,7 @@ left_behind() {
 # shellcheck disable=SC2120 # the command is optional
 nothing_left() {
 	local left
-	for _ in $(seq 20); do
+	for _ in {1..20}; do
 		left=$(left_behind && "$@")
 		[ -n "$left" ] || return 0
 		sleep 0.1
