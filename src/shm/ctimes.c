@@ -5,6 +5,7 @@
 /* An inode may be in so many places, a set. Those of files that are made one after the other mostly
  * have numbers one after the other: their sets are in one page. */
 enum { WAYS = 4, PAGE_SETS = 16, PAGE_BITS = 12 };
+enum { NOT_HELD, HELD, HELD_WITH_MTIME };
 #define NS_PER_S INT64_C(1000000000)
 
 _Static_assert(LEAT_SHM_MAX_CTIMES == WAYS * PAGE_SETS << PAGE_BITS, "pages are whole");
@@ -77,7 +78,8 @@ static struct leat_shm_ctime *choose(struct leat_shm *shm, const struct leat_shm
 
 /* Whoever meets it half written takes the inode as it is. That is right, since it is not changed
  * yet, and no entry says that it is shown otherwise: else only `held` is changed. */
-static void write_held(struct leat_shm_ctime *e, const struct leat_shm_inode *i, int64_t shown)
+static void write_held(struct leat_shm_ctime *e, const struct leat_shm_inode *i, int64_t shown,
+		       uint32_t held)
 {
 	uint32_t sequence = atomic_load_explicit(&e->sequence, memory_order_relaxed) & ~1u;
 
@@ -85,8 +87,9 @@ static void write_held(struct leat_shm_ctime *e, const struct leat_shm_inode *i,
 	atomic_thread_fence(memory_order_release);
 	set(&e->device, i->device);
 	set(&e->inode, i->inode);
+	set(&e->mtime, nanoseconds(i->mtime));
 	atomic_store_explicit(&e->shown, shown, memory_order_relaxed);
-	atomic_store_explicit(&e->held, 1, memory_order_relaxed);
+	atomic_store_explicit(&e->held, held, memory_order_relaxed);
 	atomic_store_explicit(&e->sequence, sequence + 2, memory_order_release);
 }
 
@@ -98,8 +101,9 @@ static uint64_t count(struct leat_shm *shm)
 }
 
 void leat_shm_ctime_hold(struct leat_shm *shm, const struct leat_shm_inode *i,
-			 struct timespec shown)
+			 struct timespec shown, bool mtime)
 {
+	uint32_t held = mtime && is_in_range(i->mtime) ? HELD_WITH_MTIME : HELD;
 	int64_t ns = (int64_t)nanoseconds(shown);
 	struct leat_shm_ctime *e = find(shm, i);
 	uint64_t age;
@@ -108,10 +112,12 @@ void leat_shm_ctime_hold(struct leat_shm *shm, const struct leat_shm_inode *i,
 		return;
 	age = count(shm);
 	if (e && atomic_load_explicit(&e->shown, memory_order_relaxed) == ns) {
-		atomic_store_explicit(&e->held, 1, memory_order_relaxed);
+		/* Either what it has there, or that says nothing of an inode that has another. */
+		set(&e->mtime, nanoseconds(i->mtime));
+		atomic_store_explicit(&e->held, held, memory_order_release);
 	} else {
 		e = e ? e : choose(shm, i);
-		write_held(e, i, ns);
+		write_held(e, i, ns, held);
 	}
 	set(&e->age, age);
 	/* Before the inode is changed. */
@@ -125,24 +131,23 @@ void leat_shm_ctime_settle(struct leat_shm *shm, const struct leat_shm_inode *i)
 	if (!e)
 		return;
 	set(&e->age, count(shm));
-	/* Nobody looks at these while it is held. */
+	/* While it is held nobody looks at the ctime, and the mtime was put back. */
 	set(&e->ctime, nanoseconds(i->ctime));
 	set(&e->mtime, nanoseconds(i->mtime));
-	atomic_store_explicit(&e->held, 0, memory_order_release);
+	atomic_store_explicit(&e->held, NOT_HELD, memory_order_release);
 }
 
 /* ---- whoever looks ---- */
 
 enum look { NOT_THERE, SHOWN, OTHER_TIMES, IN_CHANGE };
 
-static enum look look_at(const struct leat_shm_ctime *e, const struct leat_shm_inode *i,
-			 struct timespec *shown)
+static enum look look_at(const struct leat_shm_ctime *e, struct leat_shm_inode *i)
 {
 	uint32_t sequence = atomic_load_explicit(&e->sequence, memory_order_acquire);
 	bool is_its = is_of(e, i);
-	bool held = atomic_load_explicit(&e->held, memory_order_acquire);
-	bool is_same =
-		get(&e->ctime) == nanoseconds(i->ctime) && get(&e->mtime) == nanoseconds(i->mtime);
+	uint32_t held = atomic_load_explicit(&e->held, memory_order_acquire);
+	uint64_t mtime = get(&e->mtime);
+	bool is_same = get(&e->ctime) == nanoseconds(i->ctime) && mtime == nanoseconds(i->mtime);
 	int64_t ns = atomic_load_explicit(&e->shown, memory_order_relaxed);
 
 	atomic_thread_fence(memory_order_acquire);
@@ -150,22 +155,22 @@ static enum look look_at(const struct leat_shm_ctime *e, const struct leat_shm_i
 		return IN_CHANGE;
 	if (!is_its)
 		return NOT_THERE;
-	if (!held && !is_same)
+	if (held == NOT_HELD && !is_same)
 		return OTHER_TIMES;
-	*shown = of_nanoseconds(ns);
+	if (held == HELD_WITH_MTIME)
+		i->mtime = of_nanoseconds((int64_t)mtime);
+	i->ctime = of_nanoseconds(ns);
 	return SHOWN;
 }
 
-bool leat_shm_ctime_find(const struct leat_shm *shm, uint64_t seen, const struct leat_shm_inode *i,
-			 struct timespec *shown)
+bool leat_shm_ctime_find(const struct leat_shm *shm, uint64_t seen, struct leat_shm_inode *i)
 {
 	const struct leat_shm_ctime *way = &shm->ctimes[set_of(i)];
 	bool is_sure = true;
 
-	*shown = i->ctime;
 	atomic_thread_fence(memory_order_acquire); /* after the look at the inode */
 	for (unsigned n = 0; n < WAYS; n++) {
-		enum look look = look_at(&way[n], i, shown);
+		enum look look = look_at(&way[n], i);
 
 		if (look == SHOWN)
 			return true;

@@ -24,9 +24,10 @@ struct leat_shm_inode {
 /* --- daemon side (one thread at a time) --- */
 
 /* Before the daemon changes the inode, which is as `i` says, or gives it a name: it is shown with
- * `shown`, which is what it was shown with before, until leat_shm_ctime_settle. */
+ * the time of change `shown`, which is what it was shown with before, until leat_shm_ctime_settle.
+ * `mtime`: so it is with the mtime of `i`, which the daemon puts back. */
 void leat_shm_ctime_hold(struct leat_shm *shm, const struct leat_shm_inode *i,
-			 struct timespec shown);
+			 struct timespec shown, bool mtime);
 
 /* Afterwards it is as `i` says: so long it is shown as it was held. */
 void leat_shm_ctime_settle(struct leat_shm *shm, const struct leat_shm_inode *i);
@@ -39,20 +40,25 @@ static inline uint64_t leat_shm_ctimes_seen(const struct leat_shm *shm)
 	return atomic_load_explicit(&shm->ctimes_changes, memory_order_acquire);
 }
 
-/* Then the inode was looked at, and is as `i` says: with which time of change is it shown? False:
- * the daemon was just at it; look again. */
-bool leat_shm_ctime_find(const struct leat_shm *shm, uint64_t seen, const struct leat_shm_inode *i,
-			 struct timespec *shown);
+/* Then the inode was looked at, and is as `i` says, which gets the times that are shown. False: the
+ * daemon was just at it; look again. */
+bool leat_shm_ctime_find(const struct leat_shm *shm, uint64_t seen, struct leat_shm_inode *i);
 
 /* The same for what stat(2) has said, put into it. */
 static inline bool leat_shm_ctime_show(const struct leat_shm *shm, uint64_t seen, struct stat *st)
 {
-	const struct leat_shm_inode i = {.device = st->st_dev,
-					 .inode = st->st_ino,
-					 .mtime = st->st_mtim,
-					 .ctime = st->st_ctim};
+	struct leat_shm_inode i = {.device = st->st_dev,
+				   .inode = st->st_ino,
+				   .mtime = st->st_mtim,
+				   .ctime = st->st_ctim};
+	bool is_sure;
 
-	return !leat_shm_ctimes_seen(shm) || leat_shm_ctime_find(shm, seen, &i, &st->st_ctim);
+	if (!leat_shm_ctimes_seen(shm))
+		return true;
+	is_sure = leat_shm_ctime_find(shm, seen, &i);
+	st->st_mtim = i.mtime;
+	st->st_ctim = i.ctime;
+	return is_sure;
 }
 
 #endif

@@ -122,7 +122,7 @@ _Static_assert(sizeof(struct leat_shm_table) == 16384, "four pages a table");
 /* What is shown of an inode's time of change (shm/ctimes.h). Times are in ns. */
 struct leat_shm_ctime {
 	_Atomic uint32_t sequence;
-	_Atomic uint32_t held; /* it is shown whatever the inode has */
+	_Atomic uint32_t held; /* it is shown whatever the inode has; 2: so is `mtime` */
 	_Atomic uint64_t device;
 	_Atomic uint64_t inode; /* 0: free */
 	_Atomic uint64_t ctime; /* it is shown as long as the inode has these two */

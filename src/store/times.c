@@ -40,7 +40,7 @@ static struct leat_shm_inode inode_of(const struct stat *st)
 }
 
 static struct leat_quiet_inode *add(struct leat_quiet *q, int fd, const struct stat *st,
-				    struct timespec ctime)
+				    struct timespec ctime, bool keeps)
 {
 	const struct leat_shm_inode inode = inode_of(st);
 	struct leat_quiet_inode *i = &q->of[q->n];
@@ -48,9 +48,10 @@ static struct leat_quiet_inode *add(struct leat_quiet *q, int fd, const struct s
 	if (q->n == LEAT_QUIET_INODES)
 		return NULL;
 	q->n++;
-	*i = (struct leat_quiet_inode){.fd = fd, .dev = st->st_dev, .ino = st->st_ino};
+	*i = (struct leat_quiet_inode){
+		.fd = fd, .dev = st->st_dev, .ino = st->st_ino, .keeps = keeps};
 	if (q->shm)
-		leat_shm_ctime_hold(q->shm, &inode, ctime);
+		leat_shm_ctime_hold(q->shm, &inode, ctime, keeps);
 	return i;
 }
 
@@ -69,10 +70,9 @@ void leat_quiet_add(struct leat_quiet *q, int dir)
 
 	if (dir < 0 || fstat(dir, &st) < 0 || has(q, &st))
 		return;
-	i = add(q, dir, &st, leat_shown_ctime(q->shm, &st));
+	i = add(q, dir, &st, leat_shown_ctime(q->shm, &st), true);
 	if (!i)
 		return;
-	i->keeps = true;
 	i->times[0] = st.st_atim;
 	i->times[1] = st.st_mtim;
 }
@@ -82,7 +82,7 @@ void leat_quiet_show(struct leat_quiet *q, int fd, struct timespec ctime)
 	struct stat st;
 
 	if (q->shm && fstat(fd, &st) == 0)
-		add(q, fd, &st, ctime);
+		add(q, fd, &st, ctime, false);
 }
 
 void leat_quiet_begin(struct leat_quiet *q, struct leat_shm *shm, int dir)

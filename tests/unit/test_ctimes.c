@@ -25,10 +25,14 @@ static struct leat_shm_inode inode_of(uint64_t device, uint64_t number, struct t
 /* As a client that has just looked. */
 static struct timespec shown_of(struct leat_shm_inode i)
 {
-	struct timespec shown;
+	assert_true(leat_shm_ctime_find(shm, leat_shm_ctimes_seen(shm), &i));
+	return i.ctime;
+}
 
-	assert_true(leat_shm_ctime_find(shm, leat_shm_ctimes_seen(shm), &i, &shown));
-	return shown;
+static void assert_mtime_shown(struct leat_shm_inode i, struct timespec t)
+{
+	assert_true(leat_shm_ctime_find(shm, leat_shm_ctimes_seen(shm), &i));
+	assert_true(leat_timespec_is_same(i.mtime, t));
 }
 
 static void assert_shown(struct leat_shm_inode i, struct timespec t)
@@ -39,7 +43,7 @@ static void assert_shown(struct leat_shm_inode i, struct timespec t)
 /* The daemon has changed it at `now`. */
 static void change(struct leat_shm_inode before, struct timespec shown, struct timespec now)
 {
-	leat_shm_ctime_hold(shm, &before, shown);
+	leat_shm_ctime_hold(shm, &before, shown, false);
 	before.ctime = now;
 	leat_shm_ctime_settle(shm, &before);
 }
@@ -51,7 +55,7 @@ static void test_what_leat_changed(void **state)
 	(void)state;
 	assert_int_equal(leat_shm_ctimes_seen(shm), 0);
 	assert_shown(i, at(100, 1));
-	leat_shm_ctime_hold(shm, &i, at(90, 9));
+	leat_shm_ctime_hold(shm, &i, at(90, 9), false);
 	i.ctime = at(101, 2);
 	assert_shown(i, at(90, 9)); /* whatever it has meanwhile */
 	leat_shm_ctime_settle(shm, &i);
@@ -73,6 +77,29 @@ static void test_what_leat_changed(void **state)
 	assert_shown(i, at(103, 0));
 	assert_shown(inode_of(1, 8, at(104, 0)), at(104, 0));
 	assert_shown(inode_of(2, 7, at(104, 0)), at(104, 0));
+}
+
+/* A directory: a name that comes or goes changes its mtime, too, until that is put back. */
+static void test_mtime_of_a_directory(void **state)
+{
+	struct leat_shm_inode i = inode_of(1, 7, at(100, 1)), changed = i, file = i;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) { /* a new entry, and one that is there */
+		leat_shm_ctime_hold(shm, &i, at(100, 1), true);
+		changed.mtime = changed.ctime = at(101 + round, 0);
+		assert_shown(changed, at(100, 1));
+		assert_mtime_shown(changed, at(50, 5));
+		i.ctime = at(101 + round, 1);
+		leat_shm_ctime_settle(shm, &i);
+		assert_mtime_shown(i, at(50, 5));
+		assert_mtime_shown(changed, at(101 + round, 0)); /* a program's own */
+	}
+	/* One that nobody puts back is shown. */
+	file.inode = 8;
+	leat_shm_ctime_hold(shm, &file, at(100, 1), false);
+	file.mtime = at(102, 0);
+	assert_mtime_shown(file, at(102, 0));
 }
 
 static void test_times(void **state)
@@ -97,15 +124,14 @@ static void test_late(void **state)
 {
 	uint64_t seen = leat_shm_ctimes_seen(shm);
 	struct leat_shm_inode i = inode_of(1, 7, at(100, 1)), other = inode_of(1, 8, at(100, 1));
-	struct timespec shown;
 
 	(void)state;
 	change(i, at(90, 9), at(102, 0));
-	assert_false(leat_shm_ctime_find(shm, seen, &i, &shown));
-	assert_true(leat_shm_ctime_find(shm, seen, &other, &shown));
+	assert_false(leat_shm_ctime_find(shm, seen, &i));
+	assert_true(leat_shm_ctime_find(shm, seen, &other));
 	i.ctime = at(102, 0);
-	assert_true(leat_shm_ctime_find(shm, seen, &i, &shown));
-	assert_true(leat_timespec_is_same(shown, at(90, 9)));
+	assert_true(leat_shm_ctime_find(shm, seen, &i));
+	assert_true(leat_timespec_is_same(i.ctime, at(90, 9)));
 }
 
 /* The latest are kept, and one that is changed again and again, as a directory is. */
@@ -142,6 +168,17 @@ enum { ROUNDS = 200000, READERS = 3 };
 static _Atomic int64_t real;
 static _Atomic bool over;
 
+/* With another mtime in the middle, at each even number. */
+static struct leat_shm_inode real_inode(void)
+{
+	int64_t now = atomic_load(&real);
+	struct leat_shm_inode i = inode_of(1, 7, at(now, 0));
+
+	if (now >= 1000 && now % 2 == 0)
+		i.mtime = at(77, 0);
+	return i;
+}
+
 /* The number of looks that saw something else than what is to be shown. */
 static void *reader(void *arg)
 {
@@ -149,15 +186,14 @@ static void *reader(void *arg)
 
 	(void)arg;
 	while (!atomic_load(&over)) {
-		struct timespec shown;
 		struct leat_shm_inode i;
 		uint64_t seen;
 
 		do {
 			seen = leat_shm_ctimes_seen(shm);
-			i = inode_of(1, 7, at(atomic_load(&real), 0));
-		} while (!leat_shm_ctime_find(shm, seen, &i, &shown));
-		wrong += shown.tv_sec != 10;
+			i = real_inode();
+		} while (!leat_shm_ctime_find(shm, seen, &i));
+		wrong += i.ctime.tv_sec != 10 || i.mtime.tv_sec != 50;
 	}
 	return (void *)wrong;
 }
@@ -173,9 +209,9 @@ static void test_threads(void **state)
 	for (int n = 0; n < READERS; n++)
 		assert_int_equal(pthread_create(&threads[n], NULL, reader, NULL), 0);
 	for (int round = 0; round < ROUNDS; round++) {
-		struct leat_shm_inode i = inode_of(1, 7, at(atomic_load(&real), 0));
+		struct leat_shm_inode i = real_inode();
 
-		leat_shm_ctime_hold(shm, &i, shown_of(i));
+		leat_shm_ctime_hold(shm, &i, shown_of(i), true);
 		atomic_store(&real, 1000 + 2 * round); /* two changes, as rename and utimensat */
 		atomic_store(&real, 1001 + 2 * round);
 		i.ctime = at(1001 + 2 * round, 0);
@@ -192,6 +228,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_what_leat_changed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mtime_of_a_directory, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_times, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_late, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_eviction, setup, teardown),

@@ -133,16 +133,16 @@ static struct timespec to_timespec(struct statx_timestamp t)
 
 bool leat_show_ctime_x(const struct leat_shm *shm, uint64_t seen, struct statx *st)
 {
-	const struct leat_shm_inode i = {.device = device_of(st),
-					 .inode = st->stx_ino,
-					 .mtime = to_timespec(st->stx_mtime),
-					 .ctime = to_timespec(st->stx_ctime)};
-	struct timespec shown;
-	bool sure;
+	struct leat_shm_inode i = {.device = device_of(st),
+				   .inode = st->stx_ino,
+				   .mtime = to_timespec(st->stx_mtime),
+				   .ctime = to_timespec(st->stx_ctime)};
+	bool is_sure;
 
 	if (!leat_shm_ctimes_seen(shm))
 		return true;
-	sure = leat_shm_ctime_find(shm, seen, &i, &shown);
-	st->stx_ctime = of_timespec(shown);
-	return sure;
+	is_sure = leat_shm_ctime_find(shm, seen, &i);
+	st->stx_mtime = of_timespec(i.mtime);
+	st->stx_ctime = of_timespec(i.ctime);
+	return is_sure;
 }
