@@ -15,9 +15,12 @@ prepared() {
 	"$LEAT_SOURCE_DIR/examples/$name/prepare.sh" inputs --small || skip "the data cannot be had here"
 }
 
-# agrees EXAMPLE
+# agrees EXAMPLE [TRACER...]: by these (default: all); by all with LEAT_ALL=1, as one_in (helper.bash).
 agrees() {
-	run "$LEAT_SOURCE_DIR/tests/trace/agree" "$LEAT_SOURCE_DIR/examples/$1" --inputs inputs --dir .
+	local example=$1
+	shift
+	[ -z "${LEAT_ALL:-}" ] || set --
+	run "$LEAT_SOURCE_DIR/tests/trace/agree" "$LEAT_SOURCE_DIR/examples/$example" --inputs inputs --dir . "$@"
 	echo "$output"
 	[ "$status" != 77 ] || skip "${lines[-1]}"
 	[ "$status" = 0 ]
@@ -33,12 +36,12 @@ agrees() {
 	prepared hmmer phmmer seqkit
 	awk '/^>/ {k++} k > 5 {exit} {print}' inputs/query.fa >few
 	mv few inputs/query.fa
-	agrees hmmer
+	agrees hmmer preload fuse
 }
 
 @test "variants: bytes of each file as strace counts them" {
 	prepared variants fastp bwa samtools bcftools dwgsim
-	agrees variants
+	agrees variants ebpf ptrace
 }
 
 @test "small-files: bytes of each file as strace counts them" {
