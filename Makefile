@@ -21,7 +21,7 @@ help:
 	@echo 'make demo       a real workflow as a batch and streamed, outputs compared'
 	@echo 'make unit       the unit tests, seconds'
 	@echo 'make test T=1320  one bats file of tests/t, or several (T=13), or a unit test by its name (T=wire)'
-	@echo 'make check      install what is missing, build, test, lint: an hour on two cores'
+	@echo 'make check      install what is missing, build, test, lint: half an hour on two cores'
 	@echo 'make quick-check  gcc build, its tests, layers and format only'
 	@echo 'make long       what CI runs behind it: clang, clang-tidy, faults, conformance, Debian 13, fuzzers, sanitizers'
 	@echo 'make faults     whatever dies, at each point: the long fault campaign (docs/explanation/reliability.md)'
