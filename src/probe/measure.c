@@ -39,9 +39,9 @@ struct point {
 
 void *leat_probe_data(void)
 {
-	uint64_t *data = NULL, x = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t *data = aligned_alloc(BLOCK, DATA), x = UINT64_C(0x9e3779b97f4a7c15);
 
-	if (posix_memalign((void **)&data, BLOCK, DATA) != 0)
+	if (!data)
 		return NULL;
 	for (size_t i = 0; i < DATA / sizeof(*data); i++) {
 		x ^= x << 13;

@@ -197,7 +197,7 @@ static bool is_device(const struct leat_mount *m, pid_t pid, const char *path)
 	return is;
 }
 
-static const char *judge_new(const struct leat_mount *m, pid_t pid, const uint64_t *args)
+static const char *judge_new(const struct leat_mount *m, pid_t pid, const __u64 *args)
 {
 	char type[PATH_MAX], text[PATH_MAX];
 
@@ -214,7 +214,7 @@ static const char *judge_new(const struct leat_mount *m, pid_t pid, const uint64
 }
 
 /* A part of what a file system is to be made of. */
-static const char *judge_config(const struct leat_mount *m, pid_t pid, const uint64_t *args)
+static const char *judge_config(const struct leat_mount *m, pid_t pid, const __u64 *args)
 {
 	char key[PATH_MAX], value[PATH_MAX];
 	unsigned command = (unsigned)args[1];
@@ -274,7 +274,7 @@ static const char *judge_taken(const struct leat_mount *m, pid_t pid, int dirfd,
 }
 
 /* In the order in which the kernel looks at the flags (do_mount). */
-static const char *judge_mount(const struct leat_mount *m, pid_t pid, const uint64_t *args)
+static const char *judge_mount(const struct leat_mount *m, pid_t pid, const __u64 *args)
 {
 	unsigned long flags = (unsigned long)args[3];
 
@@ -395,7 +395,7 @@ static bool leaves(pid_t pid, int fd, unsigned kinds)
 
 static const char *judge(const struct leat_mount *m, const struct seccomp_notif *n)
 {
-	const uint64_t *args = (const uint64_t *)n->data.args;
+	const __u64 *args = n->data.args;
 	pid_t pid = (pid_t)n->pid;
 
 	switch (leat_filter_call(&n->data)) {
