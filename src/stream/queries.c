@@ -155,6 +155,11 @@ int leat_stream_creator(const struct leat_stream *s, const char *name)
 	return n && n->content ? n->content->creator : -1;
 }
 
+bool leat_stream_has_links(const struct leat_stream *s)
+{
+	return s->linked;
+}
+
 bool leat_stream_is_dir(const struct leat_stream *s, const char *name)
 {
 	const struct leat_name_state *n = leat_name_find(s, name);

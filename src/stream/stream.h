@@ -252,6 +252,8 @@ void leat_stream_each_below(const struct leat_stream *s, const char *dir,
 
 /* Is `name` a directory, as far as was reported? */
 bool leat_stream_is_dir(const struct leat_stream *s, const char *name);
+/* Has a step given a file a second name? */
+bool leat_stream_has_links(const struct leat_stream *s);
 /* Another producer for which the producer `step` waits, since it comes before it, and is still at
  * the file; -1: none. `looks`: it goes by what it finds there. */
 int leat_stream_maker_before(const struct leat_stream *s, int step, const char *name, bool looks);

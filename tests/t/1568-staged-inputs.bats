@@ -295,3 +295,29 @@ like_batch_of_outputs() {
 	[ "$(cat work/z)" = $'f\n12' ]
 	[[ $stderr != *violation* ]]
 }
+
+@test "names of one file are links on disk, too" {
+	begin
+	step a 'echo 1 >x; ln x y' '' x,y
+	step b 'stat -c %h x >z; echo 2 >>y; cat x >>z' x,y x,y,z 'staged: true'
+	step c 'cat x y z >o' x,y,z o
+	like_batch
+	# What it changes by the other name it has changed by this one.
+	begin
+	step a 'echo 1 >x; ln x y' '' x,y
+	step b 'echo 2 >>y' x,y y 'staged: true'
+	rm -rf work && mkdir work
+	run -125 --separate-stderr timeout 60 leat run w.yaml
+	grep -q 'violation: x was written by step b, which does not declare it as an output' <<<"$stderr"
+}
+
+@test "what it replaces has been begun to be read: named" {
+	begin
+	step a 'seq 5 >x; until [ -e ../seen ]; do sleep 0.02; done' '' x
+	step b 'sort -rn -o x x' x x 'staged: true'
+	step c 'exec 3<x; touch ../seen; head -n 1 <&3 >o' x o
+	sed -i "/outports/s/filename: 'x'}/filename: 'x', mode: no_update}/" w.yaml
+	rm -rf work && mkdir work
+	run -125 --separate-stderr timeout 60 leat run w.yaml
+	grep -q 'violation: x was replaced by step b where a consumer had read it (committed: on_termination, mode: no_update)' <<<"$stderr"
+}

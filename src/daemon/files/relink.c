@@ -1,5 +1,5 @@
 /* Names of one file, hard links, are links on disk, too. Each name is saved by itself, when it is
- * complete; at the end those of one file are made one again. */
+ * complete; before a staged step, and at the end, those of one file are made one again. */
 #include "daemon/files/relink.h"
 
 #include "base/beneath.h"

@@ -4,8 +4,8 @@
 
 #include "daemon/core/state.h"
 
-/* The run is over, and all is saved: what are names of one file in the store become so on disk; a
- * pair that cannot is a warning. */
+/* What are names of one file in the store, and are saved, become so on disk; a pair that cannot is
+ * a warning. When the run is over and all is saved, and before a staged step. */
 void leat_files_relink(struct leat_daemon *d);
 
 #endif

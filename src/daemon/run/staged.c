@@ -8,6 +8,7 @@
 #include "daemon/core/steps.h"
 #include "daemon/files/files.h"
 #include "daemon/files/persist.h"
+#include "daemon/files/relink.h"
 #include "daemon/files/remove.h"
 #include "daemon/files/states.h"
 #include "daemon/run/blame.h"
@@ -116,6 +117,8 @@ enum leat_answer leat_staged_launch(struct leat_daemon *d, int step, struct leat
 			all = one;
 	}
 	if (all == LEAT_GO) {
+		if (leat_stream_has_links(d->stream))
+			leat_files_relink(d);
 		report_seen(d, step);
 		*error = leat_prepared_note(d, step);
 		all = *error ? LEAT_FAILED : all;

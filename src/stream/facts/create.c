@@ -63,6 +63,7 @@ int leat_fact_create(struct leat_stream *s, const struct leat_event *ev)
 						: "created");
 	if (n->content && n->content == source)
 		return 0;
+	leat_fact_check_replaced(s, n, ev->step);
 	rc = leat_share_adopt(s, n, ev->step);
 	if (rc)
 		return rc;
