@@ -251,11 +251,12 @@ chain() {
 @test "a directory that is given a time that another had before all was in it is named" {
 	need cp
 	local launcher watcher found='until [ -d d ]; do sleep 0.05; done'
-	local make='mkdir d; echo 1 >d/a; until [ -e ../ready ]; do sleep 0.02; done; sleep 0.2; echo 2 >d/b'
+	# With the time that the directory around it has.
+	local make='mkdir d; echo 1 >d/a; touch -d @1000000000 d .; until [ -e ../ready ]; do sleep 0.02; done; sleep 0.2; echo 2 >d/b'
 	for launcher in "" "env LEAT_INTERCEPT=mount"; do
 		[ -z "$launcher" ] || [ -c /dev/fuse ] || continue
 		rm -rf work ready && mkdir work
-		flow "$make" "$found; cp -a d e; ls e >o"
+		flow "$make" "$found; sleep 0.2; stat . >/dev/null; cp -a d e; ls e >o"
 		# The copy has looked at d once it makes e.
 		(until [ -d work/e ]; do sleep 0.02; done; : >ready) 3>&- &
 		watcher=$!

@@ -1,5 +1,6 @@
 #include "daemon/ops/dir_looks.h"
 
+#include "base/str.h"
 #include "base/timespec.h"
 #include "daemon/core/problems.h"
 #include "daemon/ops/ops.h"
@@ -75,10 +76,12 @@ void leat_dir_looks_check(struct leat_daemon *d, int step, enum leat_root root, 
 
 	if (!d->ops->dir_looks || !leat_tree_has(d->tree, root, path, &st))
 		return;
+	/* Two may have the same time, by the kernel's ticks; nobody copies a directory into itself.
+	 */
 	for (l = d->ops->dir_looks; l; l = l->hh.next) {
 		if (l->step != step || !leat_timespec_is_same(st.st_mtim, l->mtime) ||
-		    strcmp(l->path, path) == 0 || !find_mtime(d, l->path, &now) ||
-		    leat_timespec_is_same(st.st_mtim, now))
+		    strcmp(l->path, path) == 0 || leat_path_is_below(path, l->path) ||
+		    !find_mtime(d, l->path, &now) || leat_timespec_is_same(st.st_mtim, now))
 			continue;
 		leat_problem_add(d, 0,
 				 "step %s gave the directory %s a time that %s had before all was "
