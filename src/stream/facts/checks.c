@@ -47,12 +47,11 @@ void leat_fact_check_change(struct leat_stream *s, const struct leat_name_state 
 	}
 }
 
-/* A staged step has had the file to itself, and its end is the first that is seen of it. */
-void leat_fact_check_replaced(struct leat_stream *s, const struct leat_name_state *n, int step)
+void leat_fact_check_streamed(struct leat_stream *s, const struct leat_name_state *n, int step,
+			      const char *what)
 {
-	if (n->state == LEAT_FILE_PRODUCED && n->content && !n->content->is_dir &&
-	    leat_name_produced_by(n, step) && leat_declared_first_after(s, n, step) >= 0)
-		leat_violation_report(s, LEAT_VIOLATION_REWRITE, n->text, step, "replaced");
+	if (n->state == LEAT_FILE_PRODUCED && n->seen && !leat_name_is_dir(n))
+		leat_violation_report(s, LEAT_VIOLATION_REWRITE, n->text, step, what);
 }
 
 const char *leat_stream_passed_on(const struct leat_stream *s, int step, const char *name)

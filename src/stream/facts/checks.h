@@ -15,8 +15,9 @@ void leat_fact_take_away(struct leat_stream *s, struct leat_name_state *n, int s
  * after the commit, or, with `changes`, as a consumer. */
 void leat_fact_check_change(struct leat_stream *s, const struct leat_name_state *n, int step,
 			    bool changes, const char *what);
-/* A producer's file takes the place of one that a later step has begun to read: reported. */
-void leat_fact_check_replaced(struct leat_stream *s, const struct leat_name_state *n, int step);
+/* Report it if a consumer has begun to read what is taken away or replaced under its name. */
+void leat_fact_check_streamed(struct leat_stream *s, const struct leat_name_state *n, int step,
+			      const char *what);
 /* A file may have several names: it is not to be changed after it was passed on by one of them. */
 void leat_fact_check_file(struct leat_stream *s, const struct leat_name_state *n, int step,
 			  bool changes, const char *what);

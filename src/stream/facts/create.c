@@ -1,5 +1,6 @@
 /* Names come to show contents. */
 #include "stream/facts/create.h"
+#include "stream/conflicts/declared.h"
 #include "stream/conflicts/shared.h"
 #include "stream/conflicts/turns.h"
 #include "stream/facts/checks.h"
@@ -63,7 +64,9 @@ int leat_fact_create(struct leat_stream *s, const struct leat_event *ev)
 						: "created");
 	if (n->content && n->content == source)
 		return 0;
-	leat_fact_check_replaced(s, n, ev->step);
+	/* By a staged step, whose end is the first that is seen of what it makes. */
+	if (leat_name_produced_by(n, ev->step) && leat_declared_first_after(s, n, ev->step) >= 0)
+		leat_fact_check_streamed(s, n, ev->step, "replaced");
 	rc = leat_share_adopt(s, n, ev->step);
 	if (rc)
 		return rc;

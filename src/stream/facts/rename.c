@@ -18,14 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A consumer has begun to read what is taken away or replaced under its name. */
-static void check_streamed(struct leat_stream *s, const struct leat_name_state *n, int step,
-			   const char *what)
-{
-	if (n->state == LEAT_FILE_PRODUCED && n->seen && !leat_name_is_dir(n))
-		leat_violation_report(s, LEAT_VIOLATION_REWRITE, n->text, step, what);
-}
-
 /* A name without content is absent again and its closes are forgotten, unless
  * its life is over: a consumer saw the commit, or nobody is left to write it. */
 static void forget(struct leat_stream *s, struct leat_name_state *n)
@@ -54,14 +46,14 @@ static void move(struct leat_stream *s, struct leat_name_state *from, struct lea
 
 	if (leat_name_produced_by(from, step))
 		leat_versions_leave(s, from);
-	check_streamed(s, from, step, "renamed");
+	leat_fact_check_streamed(s, from, step, "renamed");
 	leat_fact_check_amended(s, from, step, "renamed");
 	leat_fact_take_away(s, from, step, LEAT_USE_MOVE);
 	note_removed(from, step);
 	leat_shown_check_loss(s, from, step, to->text);
 	if (!to->content)
 		leat_shown_check_gain(s, to, step, from->text);
-	check_streamed(s, to, step, "replaced");
+	leat_fact_check_streamed(s, to, step, "replaced");
 	leat_fact_check_change(s, to, step, true, "replaced");
 	if (to->content)
 		leat_content_detach(s, to);
@@ -147,7 +139,7 @@ int leat_fact_unlink(struct leat_stream *s, const struct leat_event *ev)
 	if (leat_versions_removed(s, n, ev->step))
 		return 0;
 	if (leat_name_produced_by(n, ev->step))
-		check_streamed(s, n, ev->step, "removed");
+		leat_fact_check_streamed(s, n, ev->step, "removed");
 	leat_fact_check_amended(s, n, ev->step, "removed");
 	leat_fact_take_away(s, n, ev->step, LEAT_USE_REMOVE);
 	note_removed(n, ev->step);
