@@ -68,28 +68,40 @@ void leat_dir_looks_note(struct leat_daemon *d, int step, const char *path)
 		free(l);
 }
 
+/* The look that `step` has taken that time from, which the directory has no more; NULL: none. Two
+ * may have had it, by the kernel's ticks: hardly one that is copied into itself. */
+static const struct leat_dir_look *find_look(struct leat_daemon *d, int step, const char *path,
+					     struct timespec mtime)
+{
+	const struct leat_dir_look *l, *around = NULL;
+	struct timespec now;
+
+	for (l = d->ops->dir_looks; l; l = l->hh.next) {
+		if (l->step != step || !leat_timespec_is_same(mtime, l->mtime) ||
+		    strcmp(l->path, path) == 0 || !find_mtime(d, l->path, &now) ||
+		    leat_timespec_is_same(mtime, now))
+			continue;
+		if (!leat_path_is_below(path, l->path))
+			return l;
+		around = around ? around : l;
+	}
+	return around;
+}
+
 void leat_dir_looks_check(struct leat_daemon *d, int step, enum leat_root root, const char *path)
 {
 	const struct leat_dir_look *l;
-	struct timespec now;
 	struct stat st;
 
 	if (!d->ops->dir_looks || !leat_tree_has(d->tree, root, path, &st))
 		return;
-	/* Two may have the same time, by the kernel's ticks; nobody copies a directory into itself.
-	 */
-	for (l = d->ops->dir_looks; l; l = l->hh.next) {
-		if (l->step != step || !leat_timespec_is_same(st.st_mtim, l->mtime) ||
-		    strcmp(l->path, path) == 0 || leat_path_is_below(path, l->path) ||
-		    !find_mtime(d, l->path, &now) || leat_timespec_is_same(st.st_mtim, now))
-			continue;
+	l = find_look(d, step, path, st.st_mtim);
+	if (l)
 		leat_problem_add(d, 0,
 				 "step %s gave the directory %s a time that %s had before all was "
 				 "in it; have it list that first (ls %s >/dev/null)",
 				 d->wf->steps[step].name, path, *l->path ? l->path : ".",
 				 *l->path ? l->path : ".");
-		return;
-	}
 }
 
 void leat_dir_looks_free(struct leat_daemon *d)
