@@ -306,7 +306,7 @@ hide_each() {
 		fi
 		[[ " $aliases " != *" $said "* ]] || own=$((own + 1))
 	done <each
-	[ "$own" -gt $((tried * 8 / 10)) ]
+	[ $((own * $(wc -l <each))) -gt $((tried * 80)) ] # more than 80 of all
 }
 
 @test "a thread that waits for data is cancelled" {
