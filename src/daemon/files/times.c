@@ -242,6 +242,15 @@ static void apply(struct leat_daemon *d, const struct stamp *s)
 				 s->f->name, strerror(-rc));
 }
 
+void leat_times_refresh(struct leat_daemon *d, struct leat_file *f)
+{
+	struct stamp s = {.f = f};
+
+	if (f->saved && leat_tree_has_ours(d->tree, f->name, &s.root, &s.st) &&
+	    S_ISREG(s.st.st_mode))
+		apply(d, &s);
+}
+
 void leat_times_finish(struct leat_daemon *d)
 {
 	struct stamp *v = calloc(HASH_COUNT(d->files->by_name) + 1, sizeof(*v));

@@ -18,6 +18,10 @@ void leat_times_commit(struct leat_daemon *d, struct leat_file *f, enum leat_roo
 void leat_times_arrived(struct leat_daemon *d, struct leat_file *f, int step,
 			const struct stat *st);
 
+/* Mode, owner, times and attributes of the file on disk, if it was saved, are those that it has
+ * been given since. */
+void leat_times_refresh(struct leat_daemon *d, struct leat_file *f);
+
 /* The run is over, and all is saved: modes, owners and times on disk are those of the run. */
 void leat_times_finish(struct leat_daemon *d);
 

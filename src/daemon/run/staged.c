@@ -11,6 +11,7 @@
 #include "daemon/files/relink.h"
 #include "daemon/files/remove.h"
 #include "daemon/files/states.h"
+#include "daemon/files/times.h"
 #include "daemon/run/blame.h"
 #include "daemon/run/glimpses.h"
 #include "daemon/run/prepared.h"
@@ -73,6 +74,18 @@ static bool is_found(struct leat_daemon *d, const struct leat_file *f, int step)
 	       leat_runs_before(d->matcher, maker, step);
 }
 
+/* Names and rights of what was saved are as they are now, too. */
+static void refresh(struct leat_daemon *d, int step)
+{
+	struct leat_file *f, *next;
+
+	if (leat_stream_has_links(d->stream))
+		leat_files_relink(d);
+	HASH_ITER(hh, d->files->by_name, f, next)
+	if (f->staged && (is_input(f, step) || is_found(d, f, step)))
+		leat_times_refresh(d, f);
+}
+
 /* Nobody hears of what it reads: it is taken to read all its inputs, as they are now. */
 static void report_seen(struct leat_daemon *d, int step)
 {
@@ -117,8 +130,7 @@ enum leat_answer leat_staged_launch(struct leat_daemon *d, int step, struct leat
 			all = one;
 	}
 	if (all == LEAT_GO) {
-		if (leat_stream_has_links(d->stream))
-			leat_files_relink(d);
+		refresh(d, step);
 		report_seen(d, step);
 		*error = leat_prepared_note(d, step);
 		all = *error ? LEAT_FAILED : all;
