@@ -1,5 +1,6 @@
 /* leat-action [--check] FILE FUNCTION: the process in which actions run. leat starts it. */
 #include "action/host.h"
+#include "base/installed.h"
 #include "base/str.h"
 #include "wire/wire.h"
 
@@ -20,7 +21,7 @@ _Static_assert((int)LEAT_ACTION_BEFORE_LAUNCH == LEAT_ACT_BEFORE_LAUNCH &&
 /* Relative to this program: installed, and in the build tree. */
 static const char *const python_paths[] = {"libleat-python.so",
 					   "../" LEAT_LIBDIR "/leat/libleat-python.so",
-					   "../../" LEAT_LIBDIR "/leat/libleat-python.so"};
+					   "../../" LEAT_LIBDIR "/leat/libleat-python.so", NULL};
 
 #ifdef __SANITIZE_ADDRESS__
 /* An interpreter ends without giving back what it has. */
@@ -55,35 +56,20 @@ static int load_object(struct leat_action *a, const char *file, const char *func
 	return setup ? 0 : leat_action_fail(a, "it has no function %s", function);
 }
 
-static void *open_python(void)
-{
-	char *self = realpath("/proc/self/exe", NULL);
-	char *slash = self ? strrchr(self, '/') : NULL;
-	void *object = NULL;
-
-	if (slash)
-		*slash = 0;
-	for (size_t i = 0; slash && !object && i < sizeof(python_paths) / sizeof(char *); i++) {
-		char *path = leat_path_join(self, python_paths[i]);
-
-		/* Modules written in C look for the interpreter among the global symbols. */
-		object = path ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL;
-		free(path);
-	}
-	free(self);
-	return object;
-}
-
 static int load_python(struct leat_action *a, const char *file, const char *function)
 {
-	void *object = open_python(), *symbol;
+	char *path = leat_find_installed(python_paths, NULL);
+	/* Modules written in C look for the interpreter among the global symbols. */
+	void *object = path ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL, *symbol;
+	const bool is_there = path != NULL;
 	leat_python_loader *load;
 
+	free(path);
 	if (!object)
 		return leat_action_fail(a,
 					"this leat cannot run Python: libleat-python.so was not "
 					"found, or not loaded (%s)",
-					dlerror());
+					is_there ? dlerror() : "it is not there");
 	symbol = dlsym(object, "leat_python_load");
 	setup = as_function(dlsym(object, "leat_python_setup"));
 	if (!symbol || !setup)

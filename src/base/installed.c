@@ -18,7 +18,7 @@ static const char *const library_paths[] = {
 
 char *leat_find_installed(const char *const *paths, const char *variable)
 {
-	const char *given = getenv(variable);
+	const char *given = variable ? getenv(variable) : NULL;
 	char *self, *slash, *found = NULL;
 
 	if (given && *given)

@@ -2,9 +2,9 @@
 #ifndef LEAT_BASE_INSTALLED_H
 #define LEAT_BASE_INSTALLED_H
 
-/* The real path of what the environment variable names, or else of the first of `paths` that is
- * there; they are relative to the folder of the executable and end with NULL. The caller's; NULL:
- * none is there. */
+/* The real path of what the environment variable names (NULL: there is none for it), or else of the
+ * first of `paths` that is there; they are relative to the folder of the executable and end with
+ * NULL. The caller's; NULL: none is there. */
 char *leat_find_installed(const char *const *paths, const char *variable);
 
 /* libleat.so, or what LEAT_LIBRARY names. The caller's, or NULL. */

@@ -1,90 +1,26 @@
 #include "cli/listen.h"
 
+#include "base/installed.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/listen_http.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
-#include <microhttpd.h>
 #include <netdb.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_CONNECTIONS = 16, TIMEOUT_S = 10 };
-
 struct leat_listen {
-	struct MHD_Daemon *daemon; /* owned */
-	leat_listen_fn *fn;
-	void *ctx; /* borrowed */
+	struct leat_http *http; /* owned */
+	leat_http_stop_fn *stop;
 };
 
-/* ---- answers ---- */
-
-static enum MHD_Result answer(struct MHD_Connection *c, unsigned status, char *text, bool owned)
-{
-	struct MHD_Response *r = MHD_create_response_from_buffer(
-		strlen(text), text, owned ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
-	enum MHD_Result result;
-
-	if (!r) {
-		if (owned)
-			free(text);
-		return MHD_NO;
-	}
-	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE,
-				status == MHD_HTTP_OK ? "text/plain; version=0.0.4; charset=utf-8"
-						      : "text/plain; charset=utf-8");
-	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-	result = MHD_queue_response(c, status, r);
-	MHD_destroy_response(r);
-	return result;
-}
-
-static enum MHD_Result answer_metrics(struct leat_listen *l, struct MHD_Connection *c)
-{
-	static char none[] = "there are no metrics now: the run is starting or ending\n";
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-	int rc = out ? l->fn(l->ctx, out) : -ENOMEM;
-
-	if (out && fclose(out) != 0)
-		rc = -ENOMEM;
-	if (!rc)
-		return answer(c, MHD_HTTP_OK, text, true);
-	free(text);
-	return answer(c, MHD_HTTP_SERVICE_UNAVAILABLE, none, false);
-}
-
-static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const char *url,
-				  const char *method, const char *version, const char *upload,
-				  size_t *upload_size, void **request)
-{
-	static char nowhere[] = "the metrics are at /metrics\n";
-	static char no_method[] = "only GET\n";
-	static int seen;
-
-	(void)version;
-	(void)upload;
-	/* First come the headers; the answer is due when called again. */
-	if (!*request) {
-		*request = &seen;
-		return MHD_YES;
-	}
-	if (*upload_size) {
-		*upload_size = 0;
-		return MHD_YES;
-	}
-	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-		return answer(c, MHD_HTTP_METHOD_NOT_ALLOWED, no_method, false);
-	if (strcmp(url, "/metrics") != 0)
-		return answer(c, MHD_HTTP_NOT_FOUND, nowhere, false);
-	return answer_metrics(ctx, c);
-}
+/* Relative to the command: in the build tree, and installed. */
+static const char *const http_paths[] = {"libleat-metrics.so",
+					 "../" LEAT_LIBDIR "/leat/libleat-metrics.so", NULL};
 
 /* ---- where ---- */
 
@@ -146,21 +82,6 @@ static int listen_at(struct sockaddr_storage *address)
 	return -error;
 }
 
-/* The socket is the server's. 0, or -errno. Signals are for the other threads. */
-static int start(struct leat_listen *l, int fd)
-{
-	sigset_t all, old;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	l->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, on_request, l,
-				     MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-				     (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-				     (unsigned)TIMEOUT_S, MHD_OPTION_END);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return l->daemon ? 0 : -ENOMEM;
-}
-
 static void print_address(const struct sockaddr_storage *address)
 {
 	bool six = address->ss_family == AF_INET6;
@@ -172,41 +93,80 @@ static void print_address(const struct sockaddr_storage *address)
 		six ? "]" : "", port);
 }
 
+/* The function of that name; functions and pointers to data are of one size here. */
+static bool find_function(void *module, const char *name, void *fn)
+{
+	void *symbol = dlsym(module, name);
+
+	memcpy(fn, &symbol, sizeof(symbol));
+	return symbol != NULL;
+}
+
+/* Load the server, for the rest of this process. 0, else the exit status, after one line. */
+static int load(const char *text, leat_http_start_fn **start, leat_http_stop_fn **stop)
+{
+	char *path = leat_find_installed(http_paths, NULL);
+	void *module = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+
+	if (!path)
+		leat_error("--listen %s: this leat has no libleat-metrics.so: it was built without "
+			   "metrics (libmicrohttpd), or installed without it",
+			   text);
+	else if (!module)
+		leat_error("--listen %s: cannot load %s", text, dlerror());
+	else if (!find_function(module, "leat_http_start", start) ||
+		 !find_function(module, "leat_http_stop", stop))
+		leat_error("--listen %s: %s is of another version of leat", text, path);
+	free(path);
+	return *start && *stop ? 0 : LEAT_EXIT_SELF;
+}
+
+/* 0, or -errno. */
+static int start_at(struct sockaddr_storage *address, leat_http_start_fn *start, leat_listen_fn *fn,
+		    void *ctx, struct leat_listen *l)
+{
+	int fd = listen_at(address);
+
+	if (fd < 0)
+		return fd;
+	l->http = start(fd, fn, ctx);
+	return l->http ? 0 : -ENOMEM;
+}
+
 int leat_listen_begin(const struct leat_args *args, leat_listen_fn *fn, void *ctx,
 		      struct leat_listen **l)
 {
 	const char *text = leat_args_text(args, "listen");
 	struct sockaddr_storage address = {0};
-	int status, rc = -ENOMEM;
+	struct leat_listen new = {0};
+	leat_http_start_fn *start = NULL;
+	int status, rc;
 
 	*l = NULL;
 	if (!text)
 		return 0;
 	status = find_address(text, &address);
+	if (!status)
+		status = load(text, &start, &new.stop);
 	if (status)
 		return status;
-	*l = calloc(1, sizeof(**l));
-	if (*l) {
-		(*l)->fn = fn;
-		(*l)->ctx = ctx;
-		rc = listen_at(&address);
-		if (rc >= 0)
-			rc = start(*l, rc);
+	*l = malloc(sizeof(**l));
+	rc = *l ? start_at(&address, start, fn, ctx, &new) : -ENOMEM;
+	if (rc) {
+		leat_error("--listen %s: cannot listen there: %s", text, strerror(-rc));
+		free(*l);
+		*l = NULL;
+		return LEAT_EXIT_SELF;
 	}
-	if (rc == 0) {
-		print_address(&address);
-		return 0;
-	}
-	leat_error("--listen %s: cannot listen there: %s", text, strerror(-rc));
-	free(*l);
-	*l = NULL;
-	return LEAT_EXIT_SELF;
+	**l = new;
+	print_address(&address);
+	return 0;
 }
 
 void leat_listen_end(struct leat_listen *l)
 {
 	if (!l)
 		return;
-	MHD_stop_daemon(l->daemon);
+	l->stop(l->http);
 	free(l);
 }

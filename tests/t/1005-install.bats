@@ -36,6 +36,9 @@ setup() {
 	[ "$(cat work/copy.txt)" = hello ]
 	PATH=$moved/bin:/usr/bin:/bin leat trace --tracer preload --output trace.csv sh -c 'echo >word.txt'
 	grep -q 'word\.txt' trace.csv
+	if leat --version | grep -q '^with:.* metrics'; then # a module of its own
+		PATH=$moved/bin:/usr/bin:/bin leat trace --listen 0 --output trace.csv -- true
+	fi
 }
 
 @test "what nobody links with is in libdir/leat" {

@@ -101,3 +101,14 @@ waits() {
 	run leat trace --listen '[::1]:0' -o t.csv -- true
 	[ "$status" = 0 ] || [[ $output == *"cannot listen there"* ]]
 }
+
+@test "without the module that has the server" {
+	cp "$LEAT_BUILD/src/cli/leat" alone
+	LEAT_LIBRARY=$LEAT_BUILD/src/preload/libleat.so run ./alone trace --listen 0 -o t.csv -- true
+	[ "$status" = 125 ]
+	[[ $output == *"--listen 0: this leat has no libleat-metrics.so"* ]]
+	echo 'not one' >libleat-metrics.so
+	LEAT_LIBRARY=$LEAT_BUILD/src/preload/libleat.so run ./alone trace --listen 0 -o t.csv -- true
+	[ "$status" = 125 ]
+	[[ $output == *"--listen 0: cannot load "*/libleat-metrics.so* ]]
+}
