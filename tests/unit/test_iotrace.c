@@ -39,8 +39,10 @@ static int tear_down(void **state)
 
 static void put_file(const char *path, const char *text, size_t size)
 {
-	FILE *f = fopen(path, "w");
+	FILE *f;
 
+	unlink(path); /* ext4 writes a file that was truncated to the disk when it is closed */
+	f = fopen(path, "w");
 	assert_non_null(f);
 	assert_int_equal(fwrite(text, 1, size, f), size);
 	assert_int_equal(fclose(f), 0);
@@ -271,30 +273,28 @@ static void test_cut_off(void **state)
 	(void)state;
 	for (size_t form = 0; form < COUNT(ends); form++) {
 		char path[32], why[512];
-		size_t size, good, bad, most = 0;
-		char *text;
+		size_t size, good, bad, least = SIZE_MAX;
 
 		snprintf(path, sizeof(path), "a%s", ends[form]);
 		write_samples(path);
-		text = get_file(path, &size);
-		for (size_t n = 0; n < size; n++) {
+		free(get_file(path, &size));
+		while (size-- > 0) {
 			struct leat_trace_reader *r;
 
-			put_file(path, text, n);
+			assert_int_equal(truncate(path, (off_t)size), 0);
 			r = leat_trace_reader_new(path, why, sizeof(why));
 			if (!r) {
 				assert_int_equal(errno, EBADMSG);
-				assert_true(n < 40 && strstr(why, path));
+				assert_true(size < 40 && strstr(why, path));
 				continue;
 			}
 			count(r, &good, &bad);
 			assert_int_equal(bad, 0);
-			assert_true(good >= most);
-			most = good;
+			assert_true(good <= least);
+			least = good;
 			assert_false(leat_trace_reader_tail(r, 0)->complete);
 			leat_trace_reader_free(r);
 		}
-		free(text);
 	}
 }
 

@@ -106,7 +106,7 @@ static void test_stale_go_first(void **state)
 		snprintf(name, sizeof(name), "keep-%u", i);
 		put(name, i);
 	}
-	for (unsigned round = 0; round < 20; round++) {
+	for (unsigned round = 0; round < 4; round++) {
 		for (uint32_t i = LEAT_SHM_MAX_NAMES / 4; i < LEAT_SHM_MAX_NAMES / 2; i++) {
 			snprintf(name, sizeof(name), "round-%u-%u", round, i);
 			put(name, i);
@@ -175,7 +175,7 @@ static void test_hostile(void **state)
 	}
 	for (uint32_t i = 0; i < LEAT_SHM_MAX_PLACES; i++)
 		atomic_store(&shm->places[i], i % 2 ? UINT32_MAX - i : i << 12);
-	for (uint32_t i = 0; i < 100000; i++) {
+	for (uint32_t i = 0; i < 20000; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "n%u", i);

@@ -583,7 +583,7 @@ static void test_remove_beside_makers(void **state)
 
 	(void)state;
 	snprintf(there, sizeof(there), "%s/removed", base);
-	for (int i = 0; i < 300 && !rc; i++) {
+	for (int i = 0; i < 100 && !rc; i++) {
 		pid_t maker;
 
 		assert_int_equal(mkdir(there, 0700), 0);
