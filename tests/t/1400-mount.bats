@@ -153,10 +153,10 @@ SUM=$( (seq 20000; seq 20000; seq 20000; seq 20000; seq 20000) | md5sum)
 	for block in 1 4096 65537 3000000; do
 		rm -rf work
 		mkdir work
-		steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 3000 >data; sleep 0.05; seq 3000 >>data'\"" \
+		steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 1000 >data; sleep 0.05; seq 1000 >>data'\"" \
 			"func: b, inports: [{filename: data}], outports: [{filename: out, mode: no_update}], exec: $BATS_FILE_TMPDIR/copy data out $block"
 		timeout 60 leat run -q flow.yaml
-		cmp work/out <(seq 3000; seq 3000)
+		cmp work/out <(seq 1000; seq 1000)
 	done
 }
 
@@ -584,7 +584,7 @@ grown() {
 		'busybox cp -a x z; cp -a x w; ls -l z w | cut -c1-10' 'python3 ../look.py x open & cat x & wait')
 	for make in 'echo text >x' 'ln -s f x' 'mkdir t; echo y >t/y; mv t x'; do
 		for look in "${looks[@]}"; do
-			one_in 3 || continue
+			one_in 5 || continue
 			echo "shown=\$( ($look) 2>&1 | sort); echo \"\$shown\" >out" >script
 			for mode in update no_update; do
 				[[ $mode == update || $make == echo* ]] || continue

@@ -60,6 +60,7 @@ linked_first() {
 	local looked='until [ -e ../looked ]; do sleep 0.02; done' made='until [ -e ../made ]; do sleep 0.02; done' change look
 	for change in 'echo 7 >x' 'echo 7 >>x' 'printf 7 | dd of=x conv=notrunc status=none' 'echo 1 >xx; mv xx x' 'rm x' 'mv x xx' \
 		'chmod 755 x' 'chmod 600 x' 'touch -h -d 2001-01-01 x' 'ln -sf none x' 'truncate -s 2 x'; do
+		one_in 2 || continue
 		for look in 'cat x >y' 'stat -c "%s %a" x >y'; do
 			echo "$change, $look"
 			two "$looked; $change" "$look; touch ../looked" '"[xy]*"'
@@ -101,6 +102,7 @@ linked_first() {
 	local made='until [ -e ../made ]; do sleep 0.02; done' change away
 	for away in 'mv x y' 'rm x' 'rm -f x'; do
 		for change in 'echo 7 >>x' 'printf 7 | dd of=x conv=notrunc status=none' 'exec 7<>x; echo 8 >&7' 'truncate -s 2 x' 'ln -sf none x'; do
+			one_in 2 || continue
 			echo "$away, $change"
 			two "$made; $change; exit 0" "$away; touch ../made" '"[xy]*"'
 			echo before >x

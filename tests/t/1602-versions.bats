@@ -111,6 +111,7 @@ NOTHING=': <>x; : >>x; exec 3<>x; read -rN 1 <&3 || :; exec 3<&-; touch x; chmod
 		[ $program = change ] || [ -c /dev/fuse ] || continue
 		for mode in update no_update; do
 			for how in write pwrite writev pwritev map fork; do
+				one_in 5 || continue
 				echo "# $program $how $mode"
 				made "printf abc >x; $NOTHING; for i in 1 2; do $program $how x \$i; $NOTHING; done" \
 					"abc 1bc 2bc" ", mode: $mode"
