@@ -84,7 +84,7 @@ static void test_full(void **state)
 		put(name, i);
 		assert_int_equal(slot_of(name), i);
 	}
-	for (uint32_t i = 1; i <= n && i < LEAT_SHM_MAX_FILES; i++) {
+	for (uint32_t i = 1; i <= n && i < LEAT_SHM_MAX_FILES; i += 5) {
 		uint32_t slot;
 
 		snprintf(name, sizeof(name), "dir/file-%u", i);
@@ -92,7 +92,7 @@ static void test_full(void **state)
 		assert_true(slot == 0 || slot == i);
 		found += slot != 0;
 	}
-	assert_true(found > LEAT_SHM_MAX_NAMES / 2);
+	assert_true(found > LEAT_SHM_MAX_NAMES / 5 / 2);
 }
 
 /* Names of changed files make space first. */
@@ -106,7 +106,7 @@ static void test_stale_go_first(void **state)
 		snprintf(name, sizeof(name), "keep-%u", i);
 		put(name, i);
 	}
-	for (unsigned round = 0; round < 4; round++) {
+	for (unsigned round = 0; round < 2; round++) {
 		for (uint32_t i = LEAT_SHM_MAX_NAMES / 4; i < LEAT_SHM_MAX_NAMES / 2; i++) {
 			snprintf(name, sizeof(name), "round-%u-%u", round, i);
 			put(name, i);

@@ -420,7 +420,7 @@ static void check_all(void)
 static void every_task_starts_and_nothing_is_given_twice(void **state)
 {
 	(void)state;
-	for (unsigned round = 0; round < 1500; round++) {
+	for (unsigned round = 0; round < 750; round++) {
 		seed = round;
 		check_all();
 	}

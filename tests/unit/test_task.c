@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { N_OBJECTS = 6, N_TASKS = 400, N_GRAPHS = 60, MAX_PARAMS = 5 };
+enum { N_OBJECTS = 6, N_TASKS = 400, N_GRAPHS = 30, MAX_PARAMS = 5 };
 
 #define assert_done(call)                                                                          \
 	do {                                                                                       \
