@@ -31,7 +31,7 @@ watched() {
 				: >made
 			done < <(find "/proc/$daemon/fd" -lname "$LEAT_RUNTIME_DIR/*/store" 2>/dev/null)
 		done
-		sleep 0.02
+		sleep 0.1
 	done
 	wait "$pid" || status=$?
 	cat watched.log

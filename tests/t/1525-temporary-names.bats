@@ -177,6 +177,7 @@ LIVE_ON='touch ../made; [ -z "$LEAT_DIR" ] || until [ -e ../listed ]; do sleep 0
 		'echo > d/.lock; echo 1 > d/f1; echo 2 > d/f2; rm d/.lock; echo 3 > d/f3' \
 		'echo > d/.nfs1; echo 1 > d/f1; echo 2 > d/f2; mv d/.nfs1 ..; echo 3 > d/f3' \
 		'mkdir t; for i in 1 2 3; do echo $i > t/f$i; done; rmdir d; mv t d'; do
+		one_in 3 || continue
 		printf 'mkdir d\n%s\n%s\n' "$made" "$LIVE_ON" >make.sh
 		rm -f .nfs1
 		as_batch "$COUNTED"

@@ -142,6 +142,7 @@ open(\"d/two\", \"w\").write(\"2\\n\")"; echo >b'
 passed_through() {
 	local use
 	for use in 'echo 1 >e/x' 'cp ../a.sh e/x' '[ -e e/x ] || ln -s y e/x' 'cat e/y; mkdir e/x'; do
+		one_in 3 || continue
 		begin
 		echo >a.sh
 		rm -f made
@@ -313,6 +314,7 @@ kept() {
 	local outputs inputs
 	for outputs in '{filename: x}, {filename: "d/*"}' '{filename: x}, {filename: "d/s/f*"}'; do
 		for inputs in '{filename: x}' '{filename: x}, {dirname: d}' '{filename: x}, {filename: "d/g*"}'; do
+			one_in 5 || continue
 			begin
 			step make '' "$outputs" <<<"mkdir -p $1; echo 1 >x"
 			step use "$inputs" '{filename: o}' <<<'cat x >o'
