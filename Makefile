@@ -3,7 +3,7 @@ BUILD ?= build/dev
 PREFIX ?= /usr/local
 export LEAT_BUILD = $(abspath $(BUILD))
 
-.PHONY: build all help deps unit test check quick-check long faults conformance limits boxed combinations scratch verify mutants versions fuzz soak valgrind demo bench install format tidy clean
+.PHONY: build all help deps unit test check long faults conformance limits boxed combinations scratch verify mutants versions fuzz soak valgrind demo bench install format tidy clean
 
 build: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -22,7 +22,6 @@ help:
 	@echo 'make unit       the unit tests, seconds'
 	@echo 'make test T=1320  one bats file of tests/t, or several (T=13), or a unit test by its name (T=wire)'
 	@echo 'make check      install what is missing, build, test, lint: half an hour on two cores'
-	@echo 'make quick-check  gcc build, its tests, layers and format only'
 	@echo 'make long       what CI runs behind it: clang, clang-tidy, faults, conformance, Debian 13, fuzzers, sanitizers'
 	@echo 'make faults     whatever dies, at each point: the long fault campaign (docs/explanation/reliability.md)'
 	@echo 'make conformance  random calls of 8 processes at once, examples with random delays (docs/developer/testing.md)'
@@ -51,9 +50,6 @@ test: $(BUILD)/build.ninja
 
 check: deps
 	@.ci/check
-
-quick-check:
-	@.ci/check --quick
 
 long: deps
 	@.ci/check --long
