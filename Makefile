@@ -22,7 +22,7 @@ help:
 	@echo 'make unit       the unit tests, seconds'
 	@echo 'make test T=1320  one bats file of tests/t, or several (T=13), or a unit test by its name (T=wire)'
 	@echo 'make check      install what is missing, build, test, lint: half an hour on two cores'
-	@echo 'make long       what CI runs behind it: clang, clang-tidy, faults, conformance, Debian 13, fuzzers, sanitizers'
+	@echo 'make long       what CI runs behind it: small campaigns, clang, clang-tidy, faults, conformance, Debian 13, fuzzers, sanitizers'
 	@echo 'make faults     whatever dies, at each point: the long fault campaign (docs/explanation/reliability.md)'
 	@echo 'make conformance  random calls of 8 processes at once, examples with random delays (docs/developer/testing.md)'
 	@echo 'make combinations  the command-line tests that try a part of their combinations, with all of them'

@@ -35,15 +35,6 @@ const char *__asan_default_options(void)
 
 static leat_action_setup *setup;
 
-/* Functions and pointers to data are of one size here. */
-static leat_action_setup *as_function(void *symbol)
-{
-	leat_action_setup *fn;
-
-	memcpy(&fn, &symbol, sizeof(fn));
-	return fn;
-}
-
 static int load_object(struct leat_action *a, const char *file, const char *function)
 {
 	char *path = *file == '/' ? strdup(file) : leat_strf("./%s", file);
@@ -52,15 +43,16 @@ static int load_object(struct leat_action *a, const char *file, const char *func
 	free(path);
 	if (!object)
 		return leat_action_fail(a, "%s", dlerror());
-	setup = as_function(dlsym(object, function));
-	return setup ? 0 : leat_action_fail(a, "it has no function %s", function);
+	return leat_find_function(object, function, &setup)
+		       ? 0
+		       : leat_action_fail(a, "it has no function %s", function);
 }
 
 static int load_python(struct leat_action *a, const char *file, const char *function)
 {
 	char *path = leat_find_installed(python_paths, NULL);
 	/* Modules written in C look for the interpreter among the global symbols. */
-	void *object = path ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL, *symbol;
+	void *object = path ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL;
 	const bool is_there = path != NULL;
 	leat_python_loader *load;
 
@@ -70,11 +62,9 @@ static int load_python(struct leat_action *a, const char *file, const char *func
 					"this leat cannot run Python: libleat-python.so was not "
 					"found, or not loaded (%s)",
 					is_there ? dlerror() : "it is not there");
-	symbol = dlsym(object, "leat_python_load");
-	setup = as_function(dlsym(object, "leat_python_setup"));
-	if (!symbol || !setup)
+	if (!leat_find_function(object, "leat_python_load", &load) ||
+	    !leat_find_function(object, "leat_python_setup", &setup))
 		return leat_action_fail(a, "libleat-python.so is of another version");
-	memcpy(&load, &symbol, sizeof(load));
 	return load(a, file, function);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,15 @@ char *leat_find_installed(const char *const *paths, const char *variable)
 	}
 	free(self);
 	return found;
+}
+
+bool leat_find_function(void *module, const char *name, void *fn)
+{
+	void *symbol = dlsym(module, name);
+
+	/* Functions and pointers to data are of one size here. */
+	memcpy(fn, &symbol, sizeof(symbol));
+	return symbol != NULL;
 }
 
 char *leat_find_library(void)

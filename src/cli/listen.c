@@ -93,15 +93,6 @@ static void print_address(const struct sockaddr_storage *address)
 		six ? "]" : "", port);
 }
 
-/* The function of that name; functions and pointers to data are of one size here. */
-static bool find_function(void *module, const char *name, void *fn)
-{
-	void *symbol = dlsym(module, name);
-
-	memcpy(fn, &symbol, sizeof(symbol));
-	return symbol != NULL;
-}
-
 /* Load the server, for the rest of this process. 0, else the exit status, after one line. */
 static int load(const char *text, leat_http_start_fn **start, leat_http_stop_fn **stop)
 {
@@ -114,8 +105,8 @@ static int load(const char *text, leat_http_start_fn **start, leat_http_stop_fn 
 			   text);
 	else if (!module)
 		leat_error("--listen %s: cannot load %s", text, dlerror());
-	else if (!find_function(module, "leat_http_start", start) ||
-		 !find_function(module, "leat_http_stop", stop))
+	else if (!leat_find_function(module, "leat_http_start", start) ||
+		 !leat_find_function(module, "leat_http_stop", stop))
 		leat_error("--listen %s: %s is of another version of leat", text, path);
 	free(path);
 	return *start && *stop ? 0 : LEAT_EXIT_SELF;

@@ -149,14 +149,15 @@ SUM=$( (seq 20000; seq 20000; seq 20000; seq 20000; seq 20000) | md5sum)
 }
 
 @test "block sizes from one byte to megabytes" {
-	local block
+	local block n
+	n=$(up_to 1000 3000)
 	for block in 1 4096 65537 3000000; do
 		rm -rf work
 		mkdir work
-		steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq 1000 >data; sleep 0.05; seq 1000 >>data'\"" \
+		steps "func: a, outports: [{filename: data, mode: no_update}], exec: \"bash -c 'seq $n >data; sleep 0.05; seq $n >>data'\"" \
 			"func: b, inports: [{filename: data}], outports: [{filename: out, mode: no_update}], exec: $BATS_FILE_TMPDIR/copy data out $block"
 		timeout 60 leat run -q flow.yaml
-		cmp work/out <(seq 1000; seq 1000)
+		cmp work/out <(seq "$n"; seq "$n")
 	done
 }
 

@@ -131,8 +131,8 @@ watched() {
 
 @test "appends of parallel processes are all there" {
 	export LEAT_MEMORY=1M
-	scripts "{filename: data, mode: no_update}" "{filename: data}" <<-'END'
-		seq 250 | xargs -P 4 -I{} sh -c 'x=$(seq {} {}000 | head -n 900 | tr "\n" " "); printf "%s\n" "$x" >> data'
+	scripts "{filename: data, mode: no_update}" "{filename: data}" <<-END
+		seq $(up_to 250 400) | xargs -P 4 -I{} sh -c 'x=\$(seq {} {}000 | head -n 900 | tr "\\n" " "); printf "%s\\n" "\$x" >> data'
 		---
 		tr ' ' '\n' < data | LC_ALL=C sort | md5sum > out
 	END

@@ -118,7 +118,7 @@ whole() {
 		import os, subprocess, time
 		fd = os.open("data", os.O_WRONLY | os.O_CREAT)
 		os.write(fd, b"123456\n" * 50000)
-		for _ in range(10):
+		for _ in range(20):
 		    time.sleep(0.05)
 		    if os.path.exists("../ended"): break
 		os.write(fd, b"123456\n" * 50000)

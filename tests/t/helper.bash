@@ -51,6 +51,11 @@ one_in() {
 	[ -n "${LEAT_ALL:-}" ] || [ $((combination % $1)) = 0 ]
 }
 
+# up_to N ALL: N, the number or size that a test goes to; ALL with LEAT_ALL=1.
+up_to() {
+	[ -n "${LEAT_ALL:-}" ] && echo "$2" || echo "$1"
+}
+
 # state_of DIRECTORY: where leat keeps what it knows of that directory from run to run.
 state_of() {
 	grep -lxF "$(realpath "$1")" "$LEAT_STATE_DIR"/*/directory 2>/dev/null | xargs -r ls -t | head -n 1 | xargs -r dirname

@@ -11,6 +11,7 @@
 
 #include "shm/names.h"
 #include "segment.h"
+#include "short.h"
 
 static struct leat_shm_fact fact_of(uint32_t slot)
 {
@@ -75,6 +76,7 @@ static void test_lengths(void **state)
 static void test_full(void **state)
 {
 	const uint32_t n = LEAT_SHM_MAX_NAMES + LEAT_SHM_MAX_NAMES / 4;
+	const uint32_t step = short_or_full(5, 1);
 	unsigned found = 0;
 	char name[32];
 
@@ -84,7 +86,7 @@ static void test_full(void **state)
 		put(name, i);
 		assert_int_equal(slot_of(name), i);
 	}
-	for (uint32_t i = 1; i <= n && i < LEAT_SHM_MAX_FILES; i += 5) {
+	for (uint32_t i = 1; i <= n && i < LEAT_SHM_MAX_FILES; i += step) {
 		uint32_t slot;
 
 		snprintf(name, sizeof(name), "dir/file-%u", i);
@@ -92,12 +94,13 @@ static void test_full(void **state)
 		assert_true(slot == 0 || slot == i);
 		found += slot != 0;
 	}
-	assert_true(found > LEAT_SHM_MAX_NAMES / 5 / 2);
+	assert_true(found > LEAT_SHM_MAX_NAMES / step / 2);
 }
 
 /* Names of changed files make space first. */
 static void test_stale_go_first(void **state)
 {
+	const unsigned rounds = short_or_full(2, 20);
 	char name[32];
 	unsigned found = 0;
 
@@ -106,7 +109,7 @@ static void test_stale_go_first(void **state)
 		snprintf(name, sizeof(name), "keep-%u", i);
 		put(name, i);
 	}
-	for (unsigned round = 0; round < 2; round++) {
+	for (unsigned round = 0; round < rounds; round++) {
 		for (uint32_t i = LEAT_SHM_MAX_NAMES / 4; i < LEAT_SHM_MAX_NAMES / 2; i++) {
 			snprintf(name, sizeof(name), "round-%u-%u", round, i);
 			put(name, i);
@@ -165,6 +168,7 @@ static void test_reader_meets_writer(void **state)
 /* Whatever a client wrote there, nobody reads beyond its bounds. */
 static void test_hostile(void **state)
 {
+	const uint32_t n = short_or_full(20000, 100000);
 	struct leat_shm_fact fact;
 
 	(void)state;
@@ -175,7 +179,7 @@ static void test_hostile(void **state)
 	}
 	for (uint32_t i = 0; i < LEAT_SHM_MAX_PLACES; i++)
 		atomic_store(&shm->places[i], i % 2 ? UINT32_MAX - i : i << 12);
-	for (uint32_t i = 0; i < 20000; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "n%u", i);

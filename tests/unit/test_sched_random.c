@@ -1,6 +1,7 @@
 /* The scheduler against naive ones, and what holds for all runs: no host and no device is ever
  * given away twice, learning is alone, and every task starts. */
 #include "sched_world.h"
+#include "short.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -419,8 +420,10 @@ static void check_all(void)
 
 static void every_task_starts_and_nothing_is_given_twice(void **state)
 {
+	const unsigned rounds = short_or_full(750, 1500);
+
 	(void)state;
-	for (unsigned round = 0; round < 750; round++) {
+	for (unsigned round = 0; round < rounds; round++) {
 		seed = round;
 		check_all();
 	}

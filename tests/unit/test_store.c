@@ -5,6 +5,8 @@
 #include "store/remove.h"
 #include "store/store.h"
 
+#include "short.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -248,7 +250,7 @@ static void check_copy(off_t hole, size_t size, enum leat_copy how)
 
 static void test_copy(void **state)
 {
-	static const size_t sizes[] = {1, 4095, 4096, 3 * 4096 + 5, (2u << 20) + 123};
+	const size_t sizes[] = {1, 4095, 4096, 3 * 4096 + 5, (short_or_full(2, 9) << 20) + 123};
 
 	(void)state;
 	for (enum leat_copy how = LEAT_COPY_FAST; how <= LEAT_COPY_DIRECT; how++)
@@ -578,12 +580,13 @@ static pid_t start_maker(const char *there)
 /* A process that loses its daemon leaves word of it in a directory that the daemon removes. */
 static void test_remove_beside_makers(void **state)
 {
+	const int races = (int)short_or_full(100, 300);
 	char there[80];
 	int rc = 0, status;
 
 	(void)state;
 	snprintf(there, sizeof(there), "%s/removed", base);
-	for (int i = 0; i < 100 && !rc; i++) {
+	for (int i = 0; i < races && !rc; i++) {
 		pid_t maker;
 
 		assert_int_equal(mkdir(there, 0700), 0);

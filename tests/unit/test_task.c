@@ -7,6 +7,8 @@
 
 #include "leat/task.h"
 
+#include "short.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { N_OBJECTS = 6, N_TASKS = 400, N_GRAPHS = 30, MAX_PARAMS = 5 };
+enum { N_OBJECTS = 6, N_TASKS = 400, MAX_PARAMS = 5 };
 
 #define assert_done(call)                                                                          \
 	do {                                                                                       \
@@ -129,7 +131,9 @@ static void random_graphs(size_t copies_bytes, size_t max_tasks)
 		kind("apply-io", do_apply, &(struct leat_task_constraints){.io = true});
 	const struct leat_task_kind *kinds[] = {compute, wide, io};
 
-	for (unsigned graph = 0; graph < N_GRAPHS; graph++) {
+	const unsigned graphs = short_or_full(30, 60);
+
+	for (unsigned graph = 0; graph < graphs; graph++) {
 		struct leat_task_object *objects[N_OBJECTS];
 		uint64_t oracle[N_OBJECTS] = {0};
 		unsigned seed = graph;
