@@ -38,7 +38,9 @@ static int find_address(const char *text, struct sockaddr_storage *address)
 
 	if (length && from != text && from[length - 1] == ']')
 		length--;
-	if (length >= sizeof(host) || !*port || (colon && !length)) {
+	/* Of a greater number getaddrinfo takes the last 16 bits. */
+	if (length >= sizeof(host) || !*port || (colon && !length) ||
+	    strtoul(port, NULL, 10) > UINT16_MAX) {
 		leat_error("--listen %s: give a port, or an address and a port, as 127.0.0.1:9100",
 			   text);
 		return LEAT_EXIT_USAGE;

@@ -95,6 +95,9 @@ waits() {
 	[[ $output == *"give a port"* ]]
 	run leat trace --listen :9 -- true
 	[ "$status" = 2 ]
+	run leat trace --listen 65536 -o t.csv -- true
+	[ "$status" = 2 ]
+	[[ $output == *"--listen 65536: give a port, "* ]]
 	run leat trace --listen 192.0.2.1:0 -- true
 	[ "$status" = 125 ]
 	[[ $output == *"cannot listen there: Cannot assign requested address"* ]]
